@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_folder(name: str) -> Path:
-    """Return `probes`, `repos` or `schemas`: beside the package in a checkout, inside it in a wheel."""
+    """Return `probes`, `repos` or `schemas`: beside the package or, in a wheel, inside it."""
     beside = _PACKAGE.parent / name
     return beside if beside.is_dir() else _PACKAGE / "data" / name
 

@@ -1,0 +1,42 @@
+"""The ways in which `reb` itself can be stopped; a failing agent is a result, not an error."""
+
+from typing import ClassVar
+
+
+class RebError(Exception):
+    """Something stops us; the message says what happened, where, and what to do.
+
+    The exit code belongs to the type. 0: the command did its work, whatever the agent achieved.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(RebError):
+    """What the caller asked for cannot be done as asked (same code as click's own)."""
+
+    exit_code = 2
+
+
+class DocumentError(RebError):
+    """A manifest, session or other document of ours is missing, malformed or tampered with."""
+
+    exit_code = 3
+
+
+class SandboxError(RebError):
+    """The sandbox cannot be started, reached or trusted: the runner's fault, not the agent's."""
+
+    exit_code = 4
+
+
+class SourceError(RebError):
+    """The repository cannot be had at its pinned commit."""
+
+    exit_code = 5
+
+
+class ToolchainError(RebError):
+    """Something the harness brings itself (pyright, node, probes) is missing or broken."""
+
+    exit_code = 6

@@ -1,0 +1,98 @@
+"""What an agent did and claims, and what was seen when its sandbox was frozen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Ending(StrEnum):
+    """How an agent ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    SETUP_FAILED = "setup_failed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What an agent used; input includes cache, output includes reasoning; unknown is None."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    turns: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentRun:
+    """How the agent ended and what it used. The exit code is evidence, never the verdict."""
+
+    agent: str
+    version: str
+    ending: Ending
+    exit_code: int | None
+    seconds: float
+    setup_seconds: float
+    usage: Usage | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What the agent claims; None says "not verified". Unknown fields are counted, not kept."""
+
+    python_path: str
+    python_version: str | None
+    torch_version: str | None
+    cuda_available: bool | None
+    gpu_count: int | None
+    ddp_expected_ok: bool | None
+    env_tool: str
+    env_name: str | None
+    notes: str | None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class ReportFaultKind(StrEnum):
+    """Why a report is unusable."""
+
+    MISSING = "missing"
+    NOT_A_FILE = "not_a_file"
+    TOO_LARGE = "too_large"
+    NOT_JSON = "not_json"
+    NOT_VALID = "not_valid"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFault:
+    """There is no usable report, and precisely why; an expected outcome, hence a value."""
+
+    kind: ReportFaultKind
+    message: str
+
+
+class Change(StrEnum):
+    """What became of a tracked file."""
+
+    MODIFIED = "modified"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    """A tracked file that is not as at the commit; it was restored for the probes."""
+
+    path: str
+    change: Change
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Freeze:
+    """What was seen when the sandbox was frozen."""
+
+    report: ReportFault | None
+    report_sha256: str | None
+    touched: tuple[Touched, ...]
+    survivors: tuple[str, ...]
+    native: tuple[str, ...]

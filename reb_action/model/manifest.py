@@ -1,0 +1,173 @@
+"""What is measured: levels, entry points and their proofs, manifests, trials."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+
+class Level(StrEnum):
+    """The steps of the pyramid."""
+
+    C0 = "C0"
+    C1 = "C1"
+    C2 = "C2"
+    C3 = "C3"
+    C4 = "C4"
+    C5 = "C5"
+
+
+RUN_LEVELS: Final = (Level.C1, Level.C3, Level.C4)
+"""Levels that run an entry point of the repository."""
+
+GPU_LEVELS: Final = (Level.C2, Level.C3, Level.C4)
+"""Levels that need a GPU on the runner."""
+
+
+class Outcome(StrEnum):
+    """What a level comes to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    NOT_APPLICABLE = "not_applicable"
+    INVALID = "invalid"
+
+
+class Framework(StrEnum):
+    """Deep learning frameworks that C2 examines and whose genuineness the run levels demand."""
+
+    TORCH = "torch"
+    TENSORFLOW = "tensorflow"
+    JAX = "jax"
+
+
+class FileKind(StrEnum):
+    """How the first bytes of a proof file are recognised."""
+
+    ANY = "any"
+    TEXT = "text"
+    JSON = "json"
+    ZIP = "zip"
+    PNG = "png"
+    JPEG = "jpeg"
+    NPY = "npy"
+    WAV = "wav"
+    SAFETENSORS = "safetensors"
+    PDF = "pdf"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileProof:
+    """A file that the entry point must write afresh; `file` may hold `*` and `{out}`."""
+
+    file: str
+    kind: FileKind = FileKind.ANY
+    min_bytes: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogProof:
+    """A pattern (Python `re`, multi-line) that must occur in the entry point's own log."""
+
+    log: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetricProof:
+    """A pattern with one group; every number it finds must be finite and within the bounds."""
+
+    metric: str
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepsProof:
+    """A pattern that must occur at least so many times."""
+
+    steps: str
+    at_least: int
+
+
+Proof = FileProof | LogProof | MetricProof | StepsProof
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entrypoint:
+    """What a run level runs, and what proves that it ran.
+
+    `argv`, `cwd` and `env` may name `{python}`, `{repo}`, `{out}`, `{files}`, `{assets}` and
+    `{ranks}`.
+    `decoy` is the file of the repository that is replaced in the decoy run: the one whose code
+    makes the proofs (see `probing`).
+    """
+
+    argv: tuple[str, ...]
+    decoy: str
+    proofs: tuple[Proof, ...]
+    cwd: str = "{repo}"
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout_seconds: int = 600
+    network: bool = False
+    ranks: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asset:
+    """A file that the harness fetches before the clock starts, as `{assets}/<path>`."""
+
+    path: str
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Oracle:
+    """A known-good environment: pinned requirements, then paths of the repository to install."""
+
+    python: str = "3.11"
+    packages: tuple[str, ...] = ()
+    repository: tuple[str, ...] = ()
+    needs: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    """One repository at one commit, and what each level means for it.
+
+    `imports` is the paper's C0 total. `not_applicable` leaves a level out of both scorings,
+    `paper_only` out of the strict one; each with its reason.
+    """
+
+    repository: str
+    commit: str
+    domain: str
+    imports: int
+    frameworks: tuple[Framework, ...] = (Framework.TORCH,)
+    entrypoints: Mapping[Level, Entrypoint] = field(default_factory=dict[Level, Entrypoint])
+    not_applicable: Mapping[Level, str] = field(default_factory=dict[Level, str])
+    paper_only: Mapping[Level, str] = field(default_factory=dict[Level, str])
+    assets: tuple[Asset, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    oracle: Oracle | None = None
+
+    @property
+    def slug(self) -> str:
+        """`<owner>__<name>`: the manifest's file name, and part of every trial id."""
+        return self.repository.replace("/", "__")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """One manifest, one agent, one attempt."""
+
+    manifest: Manifest
+    agent: str
+    attempt: int = 1
+
+    @property
+    def id(self) -> str:
+        """The name of the matrix entry, the folder and the artifact."""
+        return f"{self.manifest.slug}.{self.agent}.{self.attempt}"

@@ -1,0 +1,161 @@
+"""What the probes saw; observations never judge."""
+
+from dataclasses import dataclass
+
+from reb_action.model.agent import Touched
+from reb_action.model.manifest import Framework, Proof
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrameworkFacts:
+    """What one framework said of itself in the reported interpreter, and whether it is genuine."""
+
+    name: Framework
+    imported: bool
+    version: str | None = None
+    genuine: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interpreter:
+    """What was seen of the reported interpreter; `fault` says why nothing else can be believed."""
+
+    path: str
+    fault: str | None
+    path_is_good: bool
+    version: str | None = None
+    prefix: str | None = None
+    prefix_bytes: int | None = None
+    search_paths: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    frameworks: tuple[FrameworkFacts, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportsObservation:
+    """C0: which imports pyright does not resolve in the agent's interpreter."""
+
+    total: int
+    missing: tuple[str, ...]
+    third_party: tuple[str, ...]
+    stub_only: tuple[str, ...]
+    files: int
+    pyright: str
+    seconds: float
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Device:
+    """C2: one GPU as the framework used it; `computed` is a product checked against the CPU's."""
+
+    index: int
+    name: str
+    capability: str
+    computed: bool
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gpu:
+    """A GPU as NVML saw it from outside the sandbox."""
+
+    uuid: str
+    name: str
+    peak_memory_mib: int
+    peak_utilisation_percent: int
+    pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Witness:
+    """What was seen from outside while a run went on: its processes and, with GPUs, NVML."""
+
+    samples: int
+    peak_processes: int
+    cpu_seconds: float
+    peak_memory_mib: int
+    libraries: tuple[str, ...] = ()
+    driver: str | None = None
+    gpus: tuple[Gpu, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CudaFacts:
+    """C2: one framework on CUDA, as seen in the reported interpreter."""
+
+    framework: Framework
+    available: bool
+    build: str | None
+    architectures: tuple[str, ...]
+    devices: tuple[Device, ...]
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CudaObservation:
+    """C2: the frameworks against the driver."""
+
+    frameworks: tuple[CudaFacts, ...]
+    witness: Witness
+    gpus_promised: int
+    gpus_present: int
+    seconds: float
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProofObservation:
+    """One proof of an entry point, and what was found."""
+
+    proof: Proof
+    satisfied: bool
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decoy:
+    """The decoy run: the same command with the repository's code replaced by ours.
+
+    In an honest environment it ends with our exit code, says our token and proves nothing.
+    """
+
+    exit_code: int | None
+    expected_exit_code: int
+    token_seen: bool
+    proofs_satisfied: bool
+
+    @property
+    def honest(self) -> bool:
+        """Whether the output of this environment is caused by the repository's code."""
+        return self.token_seen and not self.proofs_satisfied
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rank:
+    """C4: one rank as it answered: its device and what the collective gave it."""
+
+    rank: int
+    device: str
+    collective: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunObservation:
+    """C1, C3, C4: one run of an entry point."""
+
+    argv: tuple[str, ...]
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    proofs: tuple[ProofObservation, ...]
+    decoy: Decoy | None
+    witness: Witness
+    frameworks: tuple[FrameworkFacts, ...]
+    restored: tuple[Touched, ...]
+    log_sha256: str
+    gpus_promised: int
+    gpus_present: int
+    ranks: tuple[Rank, ...] = ()
+    fault: str | None = None

@@ -1,0 +1,1 @@
+"""Where a trial lives: one Protocol, met by `docker` and `local`."""

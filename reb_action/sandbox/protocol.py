@@ -1,0 +1,148 @@
+"""What every sandbox can do, and the values that it takes and gives."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from reb_action.layout import SandboxLayout
+
+Output = Callable[[bytes], None]
+"""Receives output as it comes; must not raise."""
+
+
+class User(StrEnum):
+    """As whom a command runs inside the sandbox."""
+
+    AGENT = "agent"
+    ROOT = "root"
+
+
+class Kind(StrEnum):
+    """The sandboxes there are."""
+
+    DOCKER = "docker"
+    LOCAL = "local"
+
+
+class Network(StrEnum):
+    """What a sandbox may reach."""
+
+    OPEN = "open"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us."""
+
+    memory_mib: int = 16 * 1024
+    shm_mib: int = 4 * 1024
+    processes: int = 4096
+    seconds: int = 6 * 3600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SandboxSpec:
+    """All that decides what a sandbox is; `mount` is the host side of `layout.tools`."""
+
+    kind: Kind
+    session: str
+    trial: str
+    image: str | None
+    mount: str
+    scratch: str
+    gpus: int = 0
+    network: Network = Network.OPEN
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """One command inside the sandbox: argv, never a shell; `env` is complete, nothing is inherited.
+
+    `secret_env` is added for this one command and printed by name only.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    timeout_seconds: float
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    secret_env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    user: User = User.AGENT
+    stdin: bytes = b""
+    output_limit_bytes: int = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How a command ended; `exit_code` is None when the clock ended it."""
+
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    stdout: bytes
+    stderr: bytes
+    dropped_bytes: int = 0
+
+
+class FileFault(StrEnum):
+    """Why a file of the sandbox was not read."""
+
+    MISSING = "missing"
+    NOT_A_FILE = "not_a_file"
+    TOO_LARGE = "too_large"
+
+
+class Sandbox(Protocol):
+    """A place with a beginning and an end; a fault of the engine raises SandboxError."""
+
+    @property
+    def spec(self) -> SandboxSpec:
+        """Return what this sandbox was asked to be."""
+        ...
+
+    @property
+    def handle(self) -> str:
+        """Return what finds this sandbox again from another process: container id or folder."""
+        ...
+
+    @property
+    def layout(self) -> SandboxLayout:
+        """Return where things are inside."""
+        ...
+
+    @property
+    def trusted_python(self) -> str:
+        """Return an interpreter that the agent cannot have changed."""
+        ...
+
+    def run(
+        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+    ) -> Ended:
+        """Run a command to its end or its deadline; at the deadline everything inside is ended.
+
+        Output goes to the callbacks as it comes and, capped at `output_limit_bytes` for each
+        stream (head and tail are kept, the middle is dropped), into the result.
+        """
+        ...
+
+    def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
+        """Unpack a tar archive of ours into `folder`, owned by `user`, replacing what is there."""
+        ...
+
+    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
+        """Read a regular file; never follows a symbolic link, never blocks on a special file."""
+        ...
+
+    def halt(self) -> tuple[str, ...]:
+        """End every process inside and return the names of those that were still there."""
+        ...
+
+    def resume(self, *, network: Network) -> None:
+        """Let commands run again after `halt`, with the read-only mount in place."""
+        ...
+
+    def remove(self) -> None:
+        """End and remove everything of this sandbox; calling it again does nothing."""
+        ...
