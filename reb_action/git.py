@@ -1,0 +1,80 @@
+"""Runs git isolated: no configuration, credentials, prompts or hooks but ours (`gitconfig`)."""
+
+import logging
+import os
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from reb_action.documents import show
+from reb_action.errors import SourceError
+
+SECONDS: Final = 300
+_log: Final = logging.getLogger(__name__)
+
+_FROM_OUTSIDE: Final = (
+    "PATH",
+    *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
+)
+"""How this machine reaches the network; nothing else of its environment matters to git."""
+
+_ENVIRONMENT: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("gitconfig")),
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    # Where curl would look for .netrc.
+    "HOME": os.devnull,
+    "LC_ALL": "C",
+}
+
+
+def git(
+    git_dir: Path, *arguments: str, to: str, seconds: float = SECONDS, protocol: str = "none"
+) -> bytes:
+    """Run git on one git folder, never on one found above it, and return what it printed.
+
+    `to` says in a message what could not be done; raises SourceError.
+    """
+    argv = ("git", f"--git-dir={git_dir}", *arguments)
+    _log.info("$ %s", shlex.join(argv))
+    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol)
+    if code is None:
+        raise SourceError(f"cannot {to}: git took longer than {seconds:.0f} seconds")
+    if code != 0:
+        lines = stderr.decode("utf-8", "replace").strip().splitlines()
+        last = next((line for line in reversed(lines) if line.startswith(("fatal", "error"))), "")
+        raise SourceError(f"cannot {to}: git ended with {code} and says {show(last)}")
+    return stdout
+
+
+def _run(
+    argv: tuple[str, ...], *, seconds: float, protocol: str
+) -> tuple[int | None, bytes, bytes]:
+    outside = {name: os.environ[name] for name in _FROM_OUTSIDE if name in os.environ}
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**outside, **_ENVIRONMENT, "GIT_ALLOW_PROTOCOL": protocol},
+            umask=0o022,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise SourceError("git is not installed here; install it") from None
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # The helpers that git started hold the pipes open, so the whole group goes.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, b"", b""
+    return process.returncode, stdout, stderr
