@@ -58,6 +58,14 @@ class Device:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Library:
+    """A native library of a framework that a process of the run had mapped."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Gpu:
     """A GPU as NVML saw it from outside the sandbox."""
 
@@ -76,7 +84,7 @@ class Witness:
     peak_processes: int
     cpu_seconds: float
     peak_memory_mib: int
-    libraries: tuple[str, ...] = ()
+    libraries: tuple[Library, ...] = ()
     driver: str | None = None
     gpus: tuple[Gpu, ...] = ()
 
@@ -99,7 +107,6 @@ class CudaObservation:
 
     frameworks: tuple[CudaFacts, ...]
     witness: Witness
-    gpus_promised: int
     gpus_present: int
     seconds: float
     fault: str | None = None
@@ -134,16 +141,17 @@ class Decoy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rank:
-    """C4: one rank as it answered: its device and what the collective gave it."""
+    """C4: one rank as its communication library recorded it."""
 
     rank: int
+    ranks: int
     device: str
-    collective: float | None
+    collectives: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunObservation:
-    """C1, C3, C4: one run of an entry point."""
+    """C1, C3, C4: one run of an entry point; `fault` says why it could not even be started."""
 
     argv: tuple[str, ...]
     exit_code: int | None
@@ -152,10 +160,11 @@ class RunObservation:
     proofs: tuple[ProofObservation, ...]
     decoy: Decoy | None
     witness: Witness
-    frameworks: tuple[FrameworkFacts, ...]
     restored: tuple[Touched, ...]
     log_sha256: str
-    gpus_promised: int
     gpus_present: int
     ranks: tuple[Rank, ...] = ()
     fault: str | None = None
+
+
+Observation = ImportsObservation | CudaObservation | RunObservation

@@ -1,0 +1,116 @@
+"""Tells what the reported interpreter is: `python facts.py in.json out.json`, run under it.
+
+The request has `nonce`, `program` (an expression that only a Python can work out), `frameworks`
+and `seed`. The answer is written again after each framework, so that one which takes the
+interpreter down loses nothing said before it.
+"""
+
+import json
+import os
+import platform
+import sys
+import sysconfig
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+
+
+def write(answer, path):
+    """Write the answer whole or not at all."""
+    with open(path + ".new", "w", encoding="utf-8") as stream:
+        json.dump(answer, stream)
+    os.replace(path + ".new", path)
+
+
+def size(folder):
+    """Return the bytes of all regular files below a folder, links not followed."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                seen = os.lstat(os.path.join(place, name))
+            except OSError:
+                continue
+            total += seen.st_size if not os.path.islink(os.path.join(place, name)) else 0
+    return total
+
+
+def hooks():
+    """Return what runs at every start: customize modules, lines of code in .pth files."""
+    found = []
+    for name in ("sitecustomize", "usercustomize"):
+        if name in sys.modules:
+            found.append("%s: %s" % (name, getattr(sys.modules[name], "__file__", None)))
+    for folder in sys.path:
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if name.endswith(".pth"):
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
+                    if any(line.startswith(("import ", "import\t")) for line in stream):
+                        found.append("pth: %s" % os.path.join(folder, name))
+    return found
+
+
+def torch_facts(seed):
+    """Import torch; the numbers are those that its own generator draws from the seed."""
+    import torch
+
+    generator = torch.Generator()
+    generator.manual_seed(seed)
+    return {
+        "version": str(torch.__version__),
+        "file": torch.__file__,
+        "native": torch._C.__file__,
+        "drawn": torch.rand(8, generator=generator).tolist(),
+    }
+
+
+def tensorflow_facts(seed):
+    """Import TensorFlow."""
+    import tensorflow
+    from tensorflow.python import _pywrap_tensorflow_internal as native
+
+    return {"version": tensorflow.__version__, "file": tensorflow.__file__,
+            "native": native.__file__, "drawn": [seed]}  # fmt: skip
+
+
+def jax_facts(seed):
+    """Import JAX."""
+    import jax
+    import jaxlib
+
+    return {"version": jax.__version__, "file": jax.__file__,
+            "native": jaxlib.__file__, "drawn": [seed]}  # fmt: skip
+
+
+FRAMEWORKS = {"torch": torch_facts, "tensorflow": tensorflow_facts, "jax": jax_facts}
+
+
+def main():
+    """Answer the request named on the command line."""
+    with open(sys.argv[1], encoding="utf-8") as stream:
+        request = json.load(stream)
+    answer = {
+        "nonce": request["nonce"],
+        "worked_out": repr(eval(request["program"])),
+        "implementation": platform.python_implementation(),
+        "version": platform.python_version(),
+        "executable": sys.executable,
+        "running": os.path.realpath("/proc/self/exe"),
+        "prefix": sys.prefix,
+        "prefix_bytes": size(sys.prefix),
+        "search_paths": [entry for entry in sys.path if entry],
+        "extension": sysconfig.get_config_var("EXT_SUFFIX"),
+        "hooks": hooks(),
+        "frameworks": {},
+    }
+    write(answer, sys.argv[2])
+    for name in request["frameworks"]:
+        try:
+            answer["frameworks"][name] = FRAMEWORKS[name](request["seed"])
+        except BaseException as error:
+            answer["frameworks"][name] = {"error": "%s: %s" % (type(error).__name__, error)}
+        write(answer, sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Runs one command of the sandbox under watch, ends all it left, and tells what was seen.
+
+Run by the sandbox's own trusted interpreter, never by the agent's: `python3 -I -S supervise.py`.
+The request is JSON in $REB_REQUEST: nonce, argv, cwd, env, timeout_seconds, out, replace, collect,
+answer, libraries. The answer is one line of JSON on standard error; the command's two streams
+both go to standard output. This process cannot be traced and its descriptors cannot be opened by
+others of its user, so nothing that it starts can write to that channel.
+"""
+
+import base64
+import ctypes
+import glob
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+ANSWER_LIMIT, FILES_LIMIT = 4 << 20, 200
+
+
+def descendants():
+    """Return {pid: (parent, state, cpu ticks, resident pages)} of all that came from this process."""
+    found, me = {}, os.getpid()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/%s/stat" % name, "rb") as stream:
+                    fields = stream.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            ticks = int(fields[11]) + int(fields[12])
+            found[int(name)] = (int(fields[1]), fields[0], ticks, int(fields[21]))
+    ours, grown = {me}, True
+    while grown:
+        more = {pid for pid, seen in found.items() if seen[0] in ours} - ours
+        ours, grown = ours | more, bool(more)
+    return {pid: found[pid] for pid in ours - {me}}
+
+
+def libraries(pids, pattern, known):
+    """Add to `known` {path: size} the mapped files whose name matches; unreadable maps are skipped."""
+    for pid in pids:
+        try:
+            with open("/proc/%d/maps" % pid, "rb") as stream:
+                paths = {line.split(None, 5)[-1].strip() for line in stream if b"/" in line}
+        except OSError:
+            continue
+        for path in (raw.decode("utf-8", "replace") for raw in paths):
+            if path not in known and pattern.search(os.path.basename(path)) and len(known) < 100:
+                try:
+                    known[path] = os.stat(path).st_size
+                except OSError:
+                    continue
+
+
+def end_all():
+    """Kill every descendant, reap, and return the names of what outlived the main process."""
+    names, deadline = [], time.monotonic() + 15
+    while time.monotonic() < deadline:
+        alive = descendants()
+        for pid in alive:
+            if alive[pid][1] != b"Z":
+                try:
+                    with open("/proc/%d/comm" % pid) as stream:
+                        names.append(stream.read().strip())
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    continue
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return sorted(set(names))
+        time.sleep(0.02)
+    return sorted(set(names)) + ["(not ended)"]
+
+
+def watch(child, request):
+    """Wait for the child or its deadline, sampling; returns what was seen on the way."""
+    pattern, known = re.compile(request["libraries"]), {}
+    begun, samples, most, memory, mapped_at = time.monotonic(), 0, 0, 0, 0.0
+    page = os.sysconf("SC_PAGE_SIZE")
+    while child.poll() is None:
+        now = time.monotonic() - begun
+        if now > request["timeout_seconds"]:
+            break
+        alive = descendants()
+        samples, most = samples + 1, max(most, len(alive))
+        memory = max(memory, sum(seen[3] for seen in alive.values()) * page)
+        if now - mapped_at > min(0.2 + now / 20, 2.0):
+            libraries(alive, pattern, known)
+            mapped_at = now
+        time.sleep(min(0.05 + now / 40, 0.5))
+    return {
+        "seconds": time.monotonic() - begun,
+        "timed_out": child.poll() is None,
+        "samples": samples,
+        "peak_processes": most,
+        "peak_memory_mib": memory >> 20,
+        "libraries": sorted(known.items()),
+    }
+
+
+def matches(patterns):
+    """Return {path: stat} of the regular files that match."""
+    found = {}
+    for path in sorted(path for one in patterns for path in glob.glob(one, recursive=True)):
+        if os.path.isfile(path) and not os.path.islink(path) and len(found) < FILES_LIMIT:
+            found[path] = os.stat(path)
+    return found
+
+
+def described(path, seen):
+    """Return a proof file's size, first bytes and hash."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        head = stream.read(64)
+        digest.update(head)
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(block)
+    return {"path": path, "bytes": seen.st_size, "head": head.hex(), "sha256": digest.hexdigest()}
+
+
+def same(before, after):
+    """Tell whether a file is the one that stood there before the run."""
+    keys = ("st_ino", "st_mtime_ns", "st_size")
+    return before is not None and all(getattr(before, k) == getattr(after, k) for k in keys)
+
+
+def answer_of(path):
+    """Return the observation file in base64, or None where there is none of a sane size."""
+    if not path or os.path.islink(path) or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as stream:
+        data = stream.read(ANSWER_LIMIT + 1)
+    return base64.b64encode(data).decode() if len(data) <= ANSWER_LIMIT else None
+
+
+def swapped(replace):
+    """Put other content in the place of files and return how they were."""
+    before = {}
+    for path, text in replace.items():
+        with open(path, "rb") as stream:
+            before[path] = stream.read()
+        with open(path, "wb") as stream:
+            stream.write(text.encode())
+    return before
+
+
+def run(request):
+    """Run the request and return the answer."""
+    shutil.rmtree(request["out"], ignore_errors=True)
+    os.makedirs(request["out"])
+    existing = matches(request["collect"])
+    before = swapped(request["replace"])
+    try:
+        child = subprocess.Popen(
+            request["argv"], cwd=request["cwd"], env=request["env"], stdin=subprocess.DEVNULL,
+            stdout=1, stderr=1, start_new_session=True, close_fds=True)  # fmt: skip
+    except (OSError, ValueError) as error:
+        seen = {"error": "%s: %s" % (type(error).__name__, error)}
+    else:
+        seen = watch(child, request)
+        seen["survivors"] = end_all()
+        code = child.wait()
+        seen["exit_code"] = None if seen["timed_out"] else code
+    finally:
+        for path, data in before.items():
+            with open(path, "wb") as stream:
+                stream.write(data)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seen["cpu_seconds"] = usage.ru_utime + usage.ru_stime
+    found = matches(request["collect"]).items()
+    seen["files"] = [described(p, s) for p, s in found if not same(existing.get(p), s)]
+    seen["answer"] = answer_of(request["answer"])
+    return dict(seen, nonce=request["nonce"])
+
+
+if __name__ == "__main__":
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    sys.stderr.write(json.dumps(run(json.loads(os.environ["REB_REQUEST"]))) + "\n")

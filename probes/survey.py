@@ -1,0 +1,92 @@
+"""Looks at the sandbox's files without running any of them.
+
+Run by the sandbox's own trusted interpreter: `python3 -I -S survey.py in.json`. The request names
+`repository`, `tracked` ([path, executable, is link, git blob hash] each) and `interpreter`; the
+answer is JSON on standard output: changed tracked files, untracked native modules, and what kind of
+file the interpreter is.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+
+NATIVE_LIMIT = 2000
+SKIPPED = {".git", "node_modules"}
+
+
+def blob(path, is_link):
+    """Return git's hash of a file's content, or of a symbolic link's target."""
+    if is_link:
+        data = os.fsencode(os.readlink(path))
+        return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    digest = hashlib.sha1(b"blob %d\0" % os.lstat(path).st_size)
+    with open(path, "rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def change(root, path, executable, is_link, expected):
+    """Return how a tracked file differs from the commit, or None."""
+    full = os.path.join(root, path)
+    try:
+        mode = os.lstat(full).st_mode
+    except OSError:
+        return "deleted"
+    right_type = stat.S_ISLNK(mode) if is_link else stat.S_ISREG(mode)
+    if not right_type or (not is_link and bool(mode & 0o100) != executable):
+        return "modified"
+    try:
+        return None if blob(full, is_link) == expected else "modified"
+    except OSError:
+        return "modified"
+
+
+def native(root, tracked):
+    """Return untracked extension modules of the checkout: what was built in place."""
+    found = []
+    for folder, names, files in os.walk(root):
+        names[:] = [name for name in names if name not in SKIPPED]
+        if os.path.exists(os.path.join(folder, "pyvenv.cfg")):
+            names[:], files = [], []
+        paths = (os.path.relpath(os.path.join(folder, name), root) for name in files)
+        found += [path for path in paths if path.endswith(".so") and path not in tracked]
+    return sorted(found)[:NATIVE_LIMIT]
+
+
+def interpreter(path):
+    """Return what the file is: `resolved`, `kind` (elf, script, other, missing...), `cpython`."""
+    seen = {"resolved": os.path.realpath(path), "kind": "missing", "cpython": False}
+    if not os.path.exists(path):
+        return dict(seen, kind="broken link" if os.path.islink(path) else "missing")
+    if not os.path.isfile(path):
+        return dict(seen, kind="not a file")
+    if not os.access(path, os.X_OK):
+        return dict(seen, kind="not executable")
+    with open(path, "rb") as stream:
+        data = stream.read(256 << 20)
+    if data.startswith(b"\x7fELF"):
+        marks = (b"Py_BytesMain", b"Py_RunMain", b"libpython3")
+        return dict(seen, kind="elf", cpython=any(mark in data for mark in marks))
+    return dict(seen, kind="script" if data.startswith(b"#!") else "other")
+
+
+def main():
+    """Answer the request named on the command line."""
+    with open(sys.argv[1], "rb") as stream:
+        request = json.loads(stream.read().decode())
+    root = request["repository"]
+    names = {entry[0] for entry in request["tracked"]}
+    changes = ((entry[0], change(root, *entry)) for entry in request["tracked"])
+    answer = {
+        "touched": [pair for pair in changes if pair[1] is not None],
+        "native": native(root, names),
+        "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
+    }
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

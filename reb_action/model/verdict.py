@@ -1,0 +1,108 @@
+"""What the judge says: claims beside observations, levels, the whole trial."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reb_action.model.agent import AgentRun, ReportFault, Touched
+from reb_action.model.manifest import Level, Outcome
+
+
+class ClaimKind(StrEnum):
+    """The paper's classes of hallucination."""
+
+    PATH = "path"
+    VERSION = "version"
+    CAPABILITY = "capability"
+
+
+class Standing(StrEnum):
+    """How a claim stands beside the observations."""
+
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    UNVERIFIABLE = "unverifiable"
+    NOT_MADE = "not_made"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """One checkable claim of the report beside what was observed, and where.
+
+    `hallucinations` is how often the paper counts it; an under-claim is shown and not counted.
+    """
+
+    field: str
+    kind: ClaimKind
+    claimed: str | None
+    observed: str | None
+    standing: Standing
+    source: str
+    hallucinations: int = 0
+    under_claim: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Audit:
+    """C5: the report's claims against the observations."""
+
+    claims: tuple[Claim, ...]
+
+    def hallucinations(self, kind: ClaimKind) -> int:
+        """Return the paper's count of one class."""
+        return sum(claim.hallucinations for claim in self.claims if claim.kind is kind)
+
+    @property
+    def refuted(self) -> tuple[Claim, ...]:
+        """The claims that an observation contradicts."""
+        return tuple(claim for claim in self.claims if claim.standing is Standing.REFUTED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportCount:
+    """C0 in numbers: the paper's count, and the strict one (third-party only, stubs unmasked)."""
+
+    missing: int
+    total: int
+    strict_missing: int
+    strict_total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelResult:
+    """One level: `outcome` by the strict scoring, `paper` by the paper's, and why."""
+
+    level: Level
+    outcome: Outcome
+    paper: Outcome
+    reason: str
+    imports: ImportCount | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The verdict on a trial; a function of the artifact alone, without a clock.
+
+    `evidence` maps each file that was judged to its SHA-256.
+    """
+
+    trial: str
+    repository: str
+    commit: str
+    agent: str
+    attempt: int
+    reb: str
+    agent_run: AgentRun | None
+    report_fault: ReportFault | None
+    results: tuple[LevelResult, ...]
+    audit: Audit
+    touched: tuple[Touched, ...]
+    survivors: tuple[str, ...]
+    hooks: tuple[str, ...]
+    environment: Mapping[str, str]
+    prefix_bytes: int | None
+    evidence: Mapping[str, str]
+
+    def result(self, level: Level) -> LevelResult:
+        """Return the result of one level; every level has one."""
+        return next(result for result in self.results if result.level is level)
