@@ -1,0 +1,85 @@
+"""Cuts a log down to the bounded, cleaned lines that are worth searching."""
+
+import re
+from dataclasses import dataclass
+
+HEAD_CHARACTERS = 64 * 1024
+TAIL_CHARACTERS = 192 * 1024
+LINE_CHARACTERS = 2000
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}\x07?)")
+_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r"}
+_BREAKS = re.compile(r"[\r\n]+")
+_TRACEBACK = "Traceback (most recent call last)"
+_CHAINED = (
+    "During handling of the above exception",
+    "The above exception was the direct cause",
+)
+
+# Lines that sound like failures in runs that succeed: warnings, attempts that are caught, chatter.
+_WARNING = re.compile(
+    r"Warning\b|\bWARNING\b(?!: Retrying)|\bwarnings\.warn\(| W tensorflow/|^W\d{4} |\[W |dlerror"
+    r"|Unable to register cu|Error caught was|[Pp]rocessing without|[Ff]alling back|NCCL INFO"
+    r"|which is incompatible|[Ii]gnore above|[Ss]kipping"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """The searched part of a log: each field is text of whole lines."""
+
+    last_failure: str
+    errors: str
+    warnings: str
+    failed: bool
+
+
+def excerpt(log: str) -> Excerpt:
+    """Return the searched part of a log; its size is bounded, whatever the log is."""
+    lines = lines_of(log)
+    return Excerpt(
+        last_failure=_joined(lines[_last_traceback(lines) :], warning=False),
+        errors=_joined(lines, warning=False),
+        warnings=_joined(lines, warning=True),
+        failed=any(_TRACEBACK in line for line in lines),
+    )
+
+
+def lines_of(log: str) -> tuple[str, ...]:
+    """Return the non-blank lines of the head and tail of a log, without colours and controls."""
+    cleaned = _ESCAPES.sub("", _window(log)).translate(_CONTROLS)
+    whole = (line.rstrip() for line in _BREAKS.split(cleaned))
+    return tuple(piece for line in whole if line for piece in _pieces(line))
+
+
+def _window(log: str) -> str:
+    if len(log) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
+        return log
+    return f"{log[:HEAD_CHARACTERS]}\n{log[-TAIL_CHARACTERS:]}"
+
+
+def _pieces(line: str) -> tuple[str, ...]:
+    """Split a line that is too long into its beginning and its end."""
+    if len(line) <= LINE_CHARACTERS:
+        return (line,)
+    return (line[:LINE_CHARACTERS], line[-LINE_CHARACTERS:])
+
+
+def _joined(lines: tuple[str, ...], *, warning: bool) -> str:
+    return "\n".join(line for line in lines if bool(_WARNING.search(line)) is warning)
+
+
+def _last_traceback(lines: tuple[str, ...]) -> int:
+    """Return where the last traceback begins, with all the exceptions that it was chained to."""
+    start = end = len(lines)
+    for index in range(len(lines) - 1, -1, -1):
+        if _TRACEBACK not in lines[index]:
+            continue
+        if start < end and not _is_chained(lines[max(index, start - 3) : start]):
+            break
+        start = index
+    return start if start < end else 0
+
+
+def _is_chained(lines: tuple[str, ...]) -> bool:
+    return any(words in line for line in lines for words in _CHAINED)

@@ -1,0 +1,67 @@
+"""Reads one diagnosis out of a log and the facts: facts first, then the most specific rule."""
+
+from collections.abc import Iterable
+
+from reb_action.diagnosis.cause import Cause, Diagnosis, Facts
+from reb_action.diagnosis.excerpt import Excerpt, excerpt
+from reb_action.diagnosis.rules import RULES, Rule
+
+PROOF_CHARACTERS = 300
+
+# A rank that died leaves the others waiting: these outrank the deadline that then ends the run.
+_OUTRANK_THE_DEADLINE = frozenset({Cause.NCCL, Cause.OUT_OF_MEMORY_GPU, Cause.OUT_OF_MEMORY_HOST})
+
+
+def diagnose(log: str, facts: Facts) -> Diagnosis | None:
+    """Return why the run that left this log failed, or None when nothing names a cause.
+
+    Only the head and the tail of the log are searched, so time does not grow with its length.
+    """
+    certain = _told_by_facts(facts)
+    if certain is not None:
+        return Diagnosis(cause=certain)
+    found = _told_by_log(excerpt(log), facts)
+    if facts.timed_out and (found is None or found.cause not in _OUTRANK_THE_DEADLINE):
+        return Diagnosis(cause=Cause.TIMED_OUT)
+    return found
+
+
+def _told_by_facts(facts: Facts) -> Cause | None:
+    if facts.harness_failed:
+        return Cause.HARNESS_FAULT
+    if facts.oom_killed:
+        return Cause.OUT_OF_MEMORY_HOST
+    if facts.agent_gave_up:
+        return Cause.AGENT_GAVE_UP
+    return None
+
+
+def _told_by_log(log: Excerpt, facts: Facts) -> Diagnosis | None:
+    """Search the last traceback, then every error, then, if it did fail, the warnings."""
+    for text in (log.last_failure, log.errors):
+        found = _first(RULES, text, facts)
+        if found is not None:
+            return found
+    failed = log.failed or facts.exit_code not in (None, 0) or facts.signal is not None
+    suspects = (rule for rule in RULES if rule.in_warnings)
+    return _first(suspects, log.warnings, facts) if failed else None
+
+
+def _first(rules: Iterable[Rule], text: str, facts: Facts) -> Diagnosis | None:
+    for rule in rules:
+        line = _proof(rule, text)
+        if line is not None:
+            without_gpu = None if facts.has_gpu else rule.without_gpu
+            return Diagnosis(cause=without_gpu or rule.cause, line=line)
+    return None
+
+
+def _proof(rule: Rule, text: str) -> str | None:
+    """Return the last line that the rule matches, cut to a bounded length."""
+    end = -1
+    for match in rule.pattern.finditer(text):
+        end = match.end()
+    if end < 0:
+        return None
+    line = text[text.rfind("\n", 0, end) + 1 :].partition("\n")[0]
+    return line.strip()[:PROOF_CHARACTERS]
