@@ -48,9 +48,9 @@ def git(
     if code is None:
         raise SourceError(f"cannot {to}: git took longer than {seconds:.0f} seconds")
     if code != 0:
-        lines = stderr.decode("utf-8", "replace").strip().splitlines()
-        last = next((line for line in reversed(lines) if line.startswith(("fatal", "error"))), "")
-        raise SourceError(f"cannot {to}: git ended with {code} and says {show(last)}")
+        lines = stderr.decode("utf-8", "replace").splitlines()
+        cause = next((line.strip() for line in lines if "fatal: " in line), "nothing")
+        raise SourceError(f"cannot {to}: git ended with {code} and says {show(cause)}")
     return stdout
 
 
