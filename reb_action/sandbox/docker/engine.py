@@ -1,0 +1,238 @@
+"""The few calls to the Docker engine that sandboxes need, typed; each failure a SandboxError."""
+
+import functools
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from docker import DockerClient
+from docker.errors import APIError, DockerException
+
+from reb_action.errors import SandboxError
+from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.docker.faults import explain
+from reb_action.sandbox.docker.options import NETWORK, Options
+from reb_action.sandbox.docker.stream import Demux, ExecStream, open_stream
+
+TIMEOUT_SECONDS = 60
+_LABEL = "reb.session"
+_CONFLICT = 409
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Container:
+    """What we look at of a container; `env_names` are the variables that each exec inherits."""
+
+    id: str
+    labels: Mapping[str, str]
+    env_names: frozenset[str]
+    networks: frozenset[str]
+    is_running: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """What a list of containers tells of each."""
+
+    id: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exec:
+    """A command for the engine; `user` is uid:gid."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    user: str
+    stdin: bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Engine:
+    """A connection to the engine of this machine, over its Unix socket.
+
+    The stubs of the SDK know many arguments and answers only as unknown, so it is Any here, and
+    here alone: what leaves this class has a type.
+    """
+
+    client: Any
+    socket: str
+
+    def create(self, options: Options) -> Container | None:
+        """Create a container; None when another has its name."""
+        with self._calling(f"create a container of {options['image']}"):
+            try:
+                created = self.client.containers.create(**options)
+            except APIError as error:
+                if error.status_code == _CONFLICT:
+                    return None
+                raise
+            return _container(created.attrs)
+
+    def inspect(self, container: str) -> Container:
+        """Look at a container, by id or name."""
+        with self._calling("find the sandbox"):
+            return _container(self.client.api.inspect_container(container))
+
+    def start(self, container: str) -> None:
+        """Start a container."""
+        with self._calling("start the sandbox"):
+            self.client.api.start(container)
+
+    def kill(self, container: str) -> None:
+        """End all processes of a container; returns when they are gone."""
+        with self._calling("end the processes of the sandbox"), _unless(_CONFLICT):
+            self.client.api.kill(container, "SIGKILL")
+
+    def remove(self, container: str) -> None:
+        """Remove a container with its volumes, unless it is gone or going."""
+        with self._calling("remove the sandbox"), _unless(_NOT_FOUND, _CONFLICT):
+            self.client.api.remove_container(container, force=True, v=True)
+
+    def processes(self, container: str) -> tuple[tuple[int, str], ...]:
+        """Return uid and name of each live process; none when the container does not run."""
+        with self._calling("list the processes of the sandbox"), _unless(_CONFLICT):
+            top = self.client.api.top(container, ps_args="-eo pid,uid,comm")
+            rows = [(int(uid), str(name)) for _, uid, name in top["Processes"]]
+            return tuple(row for row in rows if not row[1].endswith("<defunct>"))
+        return ()
+
+    def ours(self) -> tuple[Listed, ...]:
+        """Return all containers that carry our label, also those that do not run."""
+        with self._calling("list the sandboxes"):
+            found = self.client.api.containers(all=True, filters={"label": _LABEL})
+            return tuple(Listed(id=item["Id"], labels=item["Labels"]) for item in found)
+
+    def ensure_network(self) -> None:
+        """Make the bridge of the open sandboxes if it is not there."""
+        with self._calling(f"make the network {NETWORK}"), _unless(_CONFLICT):
+            known = self.client.networks.list(names=[NETWORK])
+            if not any(network.name == NETWORK for network in known):
+                self.client.networks.create(
+                    NETWORK,
+                    driver="bridge",
+                    check_duplicate=True,
+                    labels={"reb.network": NETWORK},
+                    options={"com.docker.network.bridge.enable_icc": "false"},
+                )
+
+    def cut_off(self, container: str, networks: frozenset[str]) -> None:
+        """Take a container that does not run off these networks, and off any for good.
+
+        On the network `none` it is not put back onto its first one when it starts.
+        """
+        with self._calling("cut the sandbox off the network"):
+            for network in networks - {"none"}:
+                self.client.api.disconnect_container_from_network(container, network, force=True)
+            if "none" not in networks:
+                self.client.api.connect_container_to_network(container, "none")
+
+    def execute(self, container: str, command: Exec, *, out: Capture, err: Capture) -> "Running":
+        """Start a command in a container."""
+        with self._calling("run a command in the sandbox"):
+            created = self.client.api.exec_create(
+                container,
+                list(command.argv),
+                stdin=bool(command.stdin),
+                user=command.user,
+                environment=dict(command.env),
+            )
+            stream = open_stream(
+                self.socket,
+                created["Id"],
+                version=self.client.api.api_version,
+                stdin=command.stdin,
+                demux=Demux(out, err),
+                timeout_seconds=TIMEOUT_SECONDS,
+            )
+            return Running(id=created["Id"], stream=stream)
+
+    def exit_code(self, exec_id: str) -> int | None:
+        """Return how a command ended; None while it runs."""
+        with self._calling("ask how a command ended"):
+            found = self.client.api.exec_inspect(exec_id)
+            return None if found["Running"] else found["ExitCode"]
+
+    def put(self, container: str, archive: bytes) -> None:
+        """Unpack an archive at the root of a container."""
+        with self._calling("put files into the sandbox"):
+            self.client.api.put_archive(container, "/", archive)
+
+    @contextmanager
+    def archive(self, method: str, container: str, path: str) -> Generator[requests.Response]:
+        """Ask for the archive of a path, or with HEAD only what the path is.
+
+        By hand: the SDK's call cannot be closed before its end, nor can it ask with HEAD.
+        """
+        api = self.client.api
+        url = f"{api.base_url}/v{api.api_version}/containers/{container}/archive"
+        with (
+            self._calling("read a file of the sandbox"),
+            api.request(
+                method,
+                url,
+                params={"path": path},
+                headers={"Accept-Encoding": "identity"},
+                stream=True,
+                timeout=TIMEOUT_SECONDS,
+            ) as response,
+        ):
+            yield response
+
+    @contextmanager
+    def _calling(self, action: str) -> Generator[None]:
+        try:
+            yield
+        except (DockerException, requests.RequestException, OSError) as error:
+            raise SandboxError(explain(error, action=action, where=self.socket)) from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Running:
+    """A command under way."""
+
+    id: str
+    stream: ExecStream
+
+
+@functools.cache
+def connect() -> Engine:
+    """Connect to the engine that DOCKER_HOST names, once for each process.
+
+    It must be one of this machine: it mounts a folder of ours, and the GPUs that we watch are here.
+    """
+    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+    if not host.startswith("unix://"):
+        message = f"DOCKER_HOST is {host}; set it to the Unix socket of an engine of this machine."
+        raise SandboxError(message)
+    path = host.removeprefix("unix://")
+    try:
+        client = DockerClient(base_url=host, timeout=TIMEOUT_SECONDS)
+    except (DockerException, requests.RequestException, OSError) as error:
+        raise SandboxError(explain(error, action="be reached", where=path)) from error
+    return Engine(client=client, socket=path)
+
+
+@contextmanager
+def _unless(*codes: int) -> Generator[None]:
+    """Take these answers as: there is nothing to do any more."""
+    try:
+        yield
+    except APIError as error:
+        if error.status_code not in codes:
+            raise
+
+
+def _container(attrs: Any) -> Container:  # noqa: ANN401 - the engine's document, parsed here
+    return Container(
+        id=attrs["Id"],
+        labels=attrs["Config"]["Labels"],
+        env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
+        networks=frozenset(attrs["NetworkSettings"]["Networks"]),
+        is_running=attrs["State"]["Running"],
+    )

@@ -1,0 +1,35 @@
+"""Turns what the engine or the connection to it complains about into one plain sentence."""
+
+from docker.errors import APIError
+
+_LENGTH = 300
+
+_OF_THE_ENGINE = (
+    ("no such image", "pull or build the image on this machine and try again"),
+    ("could not select device driver", "install the NVIDIA container toolkit for the engine"),
+    ("nvidia-container-cli", "look whether nvidia-smi works and has as many GPUs as asked for"),
+    ("no space left on device", "free space where the engine keeps its data"),
+    ("is not running", "it was halted, or its time is over; start the trial again"),
+    ("no such container", "it was removed; start the trial again"),
+    ("no such exec", "the sandbox ended meanwhile; start the trial again"),
+)
+
+_OF_THE_CONNECTION = (
+    (
+        "permission denied",
+        "let this user use the engine's socket (group docker) or set DOCKER_HOST",
+    ),
+    ("timed out", "look at the engine's log, it does not answer"),
+    ("", "start the Docker engine, or set DOCKER_HOST to where it listens"),
+)
+
+
+def explain(error: Exception, *, action: str, where: str) -> str:
+    """Say what failed, where, and what to do about it."""
+    if isinstance(error, APIError):
+        reason, advices = error.explanation or str(error), _OF_THE_ENGINE
+    else:
+        reason, advices = str(error), _OF_THE_CONNECTION
+    reason = " ".join(reason.split())[:_LENGTH].rstrip(".")
+    advice = [text for needle, text in advices if needle in reason.lower()]
+    return "; ".join([f"Docker at {where} could not {action}: {reason}", *advice[:1]]) + "."

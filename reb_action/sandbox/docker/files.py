@@ -1,0 +1,136 @@
+"""Puts files into a container and takes them out, distrusting what the agent made there."""
+
+import base64
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import requests
+
+from reb_action.errors import SandboxError
+from reb_action.sandbox.archive import safe_members
+from reb_action.sandbox.docker.engine import Engine
+from reb_action.sandbox.protocol import FileFault
+
+# Go's os.FileMode: folder, link, device, pipe, socket, character device, irregular.
+_FOLDER = 1 << 31
+_NOT_REGULAR = _FOLDER | 1 << 27 | 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19
+_OK, _NOT_FOUND = 200, 404
+# Their parents belong to root.
+_FIXED = frozenset({".", "workspace", "home", "home/agent", "opt", "tmp"})
+_PLACES = frozenset({("workspace",), ("home",), ("opt",), ("tmp",)})
+# Headers and padding of a tar archive with one member.
+_TAR_BYTES = 64 * 1024
+
+
+def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
+    """Return an archive for the root of a container that unpacks into `folder`, owned by uid.
+
+    Every folder below the first that an agent may change has a member of its own: the engine
+    replaces what is no folder there, such as a planted link, but would follow it unmentioned.
+    """
+    base = PurePosixPath(folder).relative_to("/")
+    _require_place(base)
+    packed = io.BytesIO()
+    mentioned: set[PurePosixPath] = set()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for parent in _folders(base):
+            _add_folder(tar, parent, uid, mentioned)
+        for member, content in safe_members(archive):
+            name = base / member.name
+            for parent in _folders(name.parent):
+                _add_folder(tar, parent, uid, mentioned)
+            if member.isdir():
+                _add_folder(tar, name, uid, mentioned)
+                continue
+            placed = _owned(member.replace(name=str(name)), uid)
+            tar.addfile(placed, None if content is None else io.BytesIO(content))
+    return packed.getvalue()
+
+
+def read_file(engine: Engine, container: str, path: str, *, limit_bytes: int) -> bytes | FileFault:
+    """Read a regular file; no folder that the agent could have replaced may be a link."""
+    for parent in _folders(PurePosixPath(path).relative_to("/").parent):
+        with engine.archive("HEAD", container, f"/{parent}") as response:
+            mode = _mode(response)
+        if mode is None:
+            return FileFault.MISSING
+        if not mode & _FOLDER:
+            return FileFault.NOT_A_FILE
+    with engine.archive("GET", container, path) as response:
+        mode = _mode(response)
+        if mode is None:
+            return FileFault.MISSING
+        if mode & _NOT_REGULAR:
+            return FileFault.NOT_A_FILE
+        return _content(response, limit_bytes)
+
+
+def _content(response: requests.Response, limit_bytes: int) -> bytes | FileFault:
+    if int(_stat(response)["size"]) > limit_bytes:
+        return FileFault.TOO_LARGE
+    received = bytearray()
+    for chunk in response.iter_content(_TAR_BYTES):
+        received += chunk
+        if len(received) > limit_bytes + _TAR_BYTES:
+            return FileFault.TOO_LARGE
+    return _first_member(bytes(received), limit_bytes)
+
+
+def _first_member(archive: bytes, limit_bytes: int) -> bytes | FileFault:
+    # A live process may have changed the file since it was looked at.
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+            member = tar.next()
+            stream = tar.extractfile(member) if member is not None and member.isreg() else None
+            if stream is None:
+                return FileFault.NOT_A_FILE
+            content = stream.read(limit_bytes + 1)
+    except tarfile.TarError:
+        return FileFault.NOT_A_FILE
+    return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
+
+
+def _mode(response: requests.Response) -> int | None:
+    """Return the mode of what is there, as Go writes it; None when nothing is there."""
+    if response.status_code == _OK:
+        return int(_stat(response)["mode"])
+    if response.status_code == _NOT_FOUND and "No such container" not in response.text:
+        return None
+    message = f"Docker could not read a file of the sandbox: {response.text.strip()[:300]}; "
+    raise SandboxError(message + "look whether the sandbox is still there.")
+
+
+def _stat(response: requests.Response) -> dict[str, int | str]:
+    return json.loads(base64.b64decode(response.headers["X-Docker-Container-Path-Stat"]))
+
+
+def _folders(path: PurePosixPath) -> Iterator[PurePosixPath]:
+    """Yield a folder and its parents, outermost first, without those that no agent can replace."""
+    for folder in (*reversed(path.parents), path):
+        if str(folder) not in _FIXED:
+            yield folder
+
+
+def _require_place(base: PurePosixPath) -> None:
+    if base.parts[:1] not in _PLACES or ".." in base.parts:
+        message = f"/{base} is not a place for files of ours; put them into the workspace, the home"
+        raise SandboxError(message + " of the agent or its folder.")
+
+
+def _add_folder(
+    tar: tarfile.TarFile, folder: PurePosixPath, uid: int, mentioned: set[PurePosixPath]
+) -> None:
+    if folder in mentioned or str(folder) in _FIXED:
+        return
+    mentioned.add(folder)
+    entry = tarfile.TarInfo(str(folder))
+    entry.type = tarfile.DIRTYPE
+    entry.mode = 0o755
+    tar.addfile(_owned(entry, uid))
+
+
+def _owned(member: tarfile.TarInfo, uid: int) -> tarfile.TarInfo:
+    return member.replace(uid=uid, gid=uid, uname="", gname="")

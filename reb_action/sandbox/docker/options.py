@@ -1,0 +1,93 @@
+"""Says with which options a container is created: an allow-list, computed and never extended."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from docker.types import DeviceRequest, LogConfig, Mount
+
+from reb_action.layout import SandboxLayout
+from reb_action.sandbox.protocol import Network, SandboxSpec
+from reb_action.sandbox.trace import Trace, labels_of
+
+NETWORK = "reb"
+"""The bridge that open sandboxes share; on it they cannot reach one another."""
+
+HOSTNAME = "sandbox"
+
+_MIB = 1024 * 1024
+
+# An absolute end: a restart must not give the sandbox its whole time again.
+_KEEPER = 'exec sleep "$(($1 - $(date +%s)))"'
+
+
+class Options(TypedDict):
+    """Keyword arguments of `containers.create`; an option that is not named here is never given."""
+
+    image: str
+    name: str
+    entrypoint: list[str]
+    command: list[str]
+    user: str
+    working_dir: str
+    hostname: str
+    extra_hosts: dict[str, str]
+    init: bool
+    healthcheck: dict[str, list[str]]
+    labels: Mapping[str, str]
+    mounts: list[Mount]
+    network: str
+    cap_drop: list[str]
+    security_opt: list[str]
+    ipc_mode: str
+    pids_limit: int
+    mem_limit: int
+    memswap_limit: int
+    shm_size: int
+    log_config: LogConfig
+    device_requests: list[DeviceRequest]
+    use_config_proxy: bool
+
+
+def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options:
+    """Return all options of the container of a sandbox.
+
+    No environment: what a command gets, it gets for itself. No tmpfs: a restart would empty it.
+    Process 1 runs as root, so that the agent cannot end it, and without any capability.
+    """
+    return Options(
+        image=image,
+        name=container_name(spec.session),
+        entrypoint=["/bin/sh", "-c", _KEEPER, "sh"],
+        command=[str(trace.expires)],
+        user="0:0",
+        working_dir="/",
+        hostname=HOSTNAME,
+        # Without a network the engine writes no line for the host's own name.
+        extra_hosts={HOSTNAME: "127.0.0.1"},
+        init=True,
+        healthcheck={"test": ["NONE"]},
+        labels=labels_of(trace),
+        mounts=[Mount(SandboxLayout().tools, spec.mount, type="bind", read_only=True)],
+        network=NETWORK if spec.network is Network.OPEN else "none",
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true"],
+        ipc_mode="private",
+        pids_limit=spec.limits.processes,
+        mem_limit=spec.limits.memory_mib * _MIB,
+        memswap_limit=spec.limits.memory_mib * _MIB,
+        shm_size=spec.limits.shm_mib * _MIB,
+        log_config=LogConfig(type=LogConfig.types.NONE),
+        device_requests=_devices(spec.gpus),
+        use_config_proxy=False,
+    )
+
+
+def container_name(session: str) -> str:
+    """Return the name that makes a second container of one session impossible."""
+    return f"reb-{session}"
+
+
+def _devices(gpus: int) -> list[DeviceRequest]:
+    if gpus == 0:
+        return []
+    return [DeviceRequest(count=gpus, capabilities=[["gpu", "compute", "utility"]])]

@@ -1,0 +1,216 @@
+"""A sandbox in a Docker container, reached through the engine of this machine."""
+
+import time
+from pathlib import Path
+
+from reb_action.errors import SandboxError
+from reb_action.layout import AGENT_UID, SandboxLayout
+from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, connect
+from reb_action.sandbox.docker.files import read_file, repack
+from reb_action.sandbox.docker.options import container_name, container_options
+from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.protocol import (
+    Command,
+    Ended,
+    FileFault,
+    Network,
+    Output,
+    SandboxSpec,
+    User,
+)
+from reb_action.sandbox.trace import Alive, is_leftover, parse_labels, trace_of
+
+_ROOT_UID = 0
+_UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
+_KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep"})
+_KILLED = 137
+
+# The engine and the runtime add these to each exec, beside what the image sets.
+_ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
+
+# How often to ask whether a command has ended whose output goes on, or whose child keeps it open.
+_LOOK_SECONDS = 0.5
+
+
+class DockerSandbox:
+    """Meets the Protocol with one container, in which commands run by exec."""
+
+    def __init__(self, spec: SandboxSpec, engine: Engine, container: Container) -> None:
+        self._spec = spec
+        self._engine = engine
+        self._container = container
+
+    @property
+    def spec(self) -> SandboxSpec:
+        return self._spec
+
+    @property
+    def handle(self) -> str:
+        return self._container.id
+
+    @property
+    def layout(self) -> SandboxLayout:
+        return SandboxLayout()
+
+    @property
+    def trusted_python(self) -> str:
+        return "/usr/bin/python3"
+
+    def run(
+        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+    ) -> Ended:
+        out = Capture(command.output_limit_bytes, pass_on=stdout)
+        err = Capture(command.output_limit_bytes, pass_on=stderr)
+        patience = Patience(command.timeout_seconds)
+        running = self._engine.execute(self.handle, self._exec(command), out=out, err=err)
+        with running.stream:
+            code = _follow(self._engine, running, patience)
+        if code is None:
+            self._restart()
+        elif code == _KILLED:
+            self._require_running()
+        return Ended(
+            exit_code=code,
+            timed_out=code is None,
+            seconds=patience.spent_seconds,
+            stdout=out.kept(),
+            stderr=err.kept(),
+            dropped_bytes=out.dropped_bytes + err.dropped_bytes,
+        )
+
+    def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
+        self._engine.put(self.handle, repack(folder, archive, uid=_UIDS[user]))
+
+    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
+        return read_file(self._engine, self.handle, path, limit_bytes=limit_bytes)
+
+    def halt(self) -> tuple[str, ...]:
+        found = self._engine.processes(self.handle)
+        self._engine.kill(self.handle)
+        return tuple(name for uid, name in found if uid != _ROOT_UID or name not in _KEEPERS)
+
+    def resume(self, *, network: Network) -> None:
+        if network is Network.NONE:
+            self._engine.cut_off(self.handle, self._engine.inspect(self.handle).networks)
+        self._engine.start(self.handle)
+        if network is Network.NONE:
+            self._require_no_network()
+
+    def remove(self) -> None:
+        self._engine.remove(self.handle)
+
+    def _exec(self, command: Command) -> Exec:
+        """Return the command such that its environment is exactly its own.
+
+        The values stand in the exec alone, neither in argv, which every process inside can read,
+        nor in the container; what the image and the engine would add is taken away by name.
+        """
+        env = {**command.env, **command.secret_env}
+        unwanted = sorted((self._container.env_names | _ADDED_NAMES) - env.keys())
+        blank = [argument for name in unwanted for argument in ("-u", name)]
+        uid = _UIDS[command.user]
+        return Exec(
+            argv=("/usr/bin/env", "-C", command.cwd, *blank, "--", *command.argv),
+            env=env,
+            user=f"{uid}:{uid}",
+            stdin=command.stdin,
+        )
+
+    def _restart(self) -> None:
+        self._engine.kill(self.handle)
+        self._engine.start(self.handle)
+
+    def _require_running(self) -> None:
+        if not self._engine.inspect(self.handle).is_running:
+            message = f"The sandbox of {self._spec.trial} ended while a command ran in it: its time"
+            raise SandboxError(message + " is over, or it was removed; start the trial again.")
+
+    def _require_no_network(self) -> None:
+        networks = self._engine.inspect(self.handle).networks
+        if networks - {"none"}:
+            message = f"The sandbox of {self._spec.trial} is still on {', '.join(sorted(networks))}"
+            raise SandboxError(message + "; remove it and look at the engine's version.")
+
+
+def start(spec: SandboxSpec) -> DockerSandbox:
+    """Create and start a container; one of the same session that is left is removed first."""
+    if spec.image is None:
+        message = f"No image is given for {spec.trial}; name one with --image."
+        raise SandboxError(message)
+    engine = connect()
+    Path(spec.mount).mkdir(parents=True, exist_ok=True)
+    if spec.network is Network.OPEN:
+        engine.ensure_network()
+    options = container_options(spec, trace_of(spec), image=spec.image)
+    container = engine.create(options)
+    if container is None:
+        _remove_leftover(engine, spec)
+        container = engine.create(options)
+    if container is None:
+        message = f"Another container takes the name {options['name']} again and again; stop it."
+        raise SandboxError(message)
+    try:
+        engine.start(container.id)
+    except SandboxError:
+        engine.remove(container.id)
+        raise
+    return DockerSandbox(spec, engine, container)
+
+
+def attach(spec: SandboxSpec, handle: str) -> DockerSandbox:
+    """Find the container that another process started for this session."""
+    engine = connect()
+    container = engine.inspect(handle)
+    _require_own(container, spec)
+    return DockerSandbox(spec, engine, container)
+
+
+def sweep(*, alive: Alive) -> tuple[str, ...]:
+    """Remove the containers that are left over; return their sessions.
+
+    The network stays: it belongs to no session, and costs nothing.
+    """
+    engine = connect()
+    gone: list[str] = []
+    for container in engine.ours():
+        trace = parse_labels(container.labels)
+        if trace is not None and is_leftover(trace, alive=alive):
+            engine.remove(container.id)
+            gone.append(trace.session)
+    return tuple(sorted(gone))
+
+
+def _follow(engine: Engine, running: Running, patience: Patience) -> int | None:
+    """Take the output until the command has ended; None when the deadline came first."""
+    code: int | None = None
+    looked = time.monotonic()
+    pause = 0.01
+    while patience.left_seconds > 0:
+        more = running.stream.step(min(patience.left_seconds, _LOOK_SECONDS))
+        if more:
+            patience.hear()
+        if code is None and (more is None or time.monotonic() - looked > _LOOK_SECONDS):
+            looked = time.monotonic()
+            code = engine.exit_code(running.id)
+        if code is not None:
+            patience.end()
+        if more is None and code is not None:
+            break
+        if more is None:
+            # The command closed its output, or the engine has not noted its end yet.
+            time.sleep(min(pause, max(0.0, patience.left_seconds)))
+            pause = min(2 * pause, _LOOK_SECONDS)
+    return code
+
+
+def _remove_leftover(engine: Engine, spec: SandboxSpec) -> None:
+    container = engine.inspect(container_name(spec.session))
+    _require_own(container, spec)
+    engine.remove(container.id)
+
+
+def _require_own(container: Container, spec: SandboxSpec) -> None:
+    if container.labels.get("reb.session") != spec.session:
+        message = f"Container {container.id[:12]} is not the sandbox of session {spec.session}; "
+        raise SandboxError(message + "remove it, or look which folder this session has.")

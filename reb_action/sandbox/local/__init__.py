@@ -1,0 +1,1 @@
+"""The sandbox in a scratch folder of this machine."""

@@ -1,0 +1,92 @@
+"""Puts files into the scratch folder of a local sandbox and takes them out, distrusting links."""
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from reb_action.errors import SandboxError
+from reb_action.sandbox.archive import safe_members
+from reb_action.sandbox.protocol import FileFault
+
+_NO_LINK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def unpack(root: Path, folder: Path, archive: bytes) -> None:
+    """Unpack into a folder below root; what stands in the way, links above all, is replaced."""
+    if not folder.is_relative_to(root) or ".." in folder.parts:
+        message = f"{folder} is outside the local sandbox {root}; put files below it."
+        raise SandboxError(message)
+    _make_folder(root, folder)
+    for member, content in safe_members(archive):
+        target = folder / member.name
+        if member.isdir():
+            _make_folder(root, target)
+            continue
+        _make_folder(root, target.parent)
+        _clear(target)
+        if content is None:
+            target.symlink_to(member.linkname)
+        else:
+            target.write_bytes(content)
+            target.chmod(member.mode)
+
+
+def read_file(root: Path, path: str, *, limit_bytes: int) -> bytes | FileFault:
+    """Read a regular file; below root no component of its path may be a link."""
+    inside = Path(path).is_relative_to(root)
+    base = root if inside else Path(path).parent
+    parts = PurePosixPath(path).relative_to(base).parts
+    try:
+        descriptor = _open_step_by_step(base, parts)
+    except FileNotFoundError:
+        return FileFault.MISSING
+    except OSError:
+        # A link (ELOOP), a file as a folder (ENOTDIR), a socket (ENXIO).
+        return FileFault.NOT_A_FILE
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return FileFault.NOT_A_FILE
+        content = stream.read(limit_bytes + 1)
+        return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with everything below, also where an agent took away the permission."""
+    for _ in range(2):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        for parent, _, _ in os.walk(folder):
+            with suppress(OSError):
+                Path(parent).chmod(0o700)
+    message = f"{folder} cannot be removed; look who owns what is in it and remove it by hand."
+    raise SandboxError(message)
+
+
+def _make_folder(root: Path, folder: Path) -> None:
+    path = root
+    for part in folder.relative_to(root).parts:
+        path /= part
+        if path.is_symlink() or not path.is_dir():
+            _clear(path)
+            path.mkdir()
+
+
+def _clear(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        remove_tree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _open_step_by_step(base: Path, parts: tuple[str, ...]) -> int:
+    descriptor = os.open(base, os.O_RDONLY | os.O_CLOEXEC)
+    for part in parts:
+        parent = descriptor
+        try:
+            descriptor = os.open(part, _NO_LINK, dir_fd=parent)
+        finally:
+            os.close(parent)
+    return descriptor

@@ -1,0 +1,153 @@
+"""A sandbox in a scratch folder of this machine: it isolates nothing.
+
+It serves the demo without Docker, tests, and a pod or job container that is the sandbox already.
+Commands run as the user of `reb`, whoever that is, with the network and files of this machine;
+memory, processes and shared memory are not limited, and the mount is a link, not read-only.
+What it does promise: every process that a command leaves is found and ended by `halt`, `remove`,
+a deadline and `sweep`, since each command has a supervisor that adopts what it leaves behind.
+A process that kills its supervisor and has emptied its own environment escapes; and without a
+sweep nothing ends by itself.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from reb_action.errors import SandboxError
+from reb_action.layout import SandboxLayout
+from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.local.files import read_file, remove_tree, unpack
+from reb_action.sandbox.local.processes import end_all, find_traces, marker_of
+from reb_action.sandbox.local.running import Started, follow, launch, let_go
+from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.protocol import (
+    Command,
+    Ended,
+    FileFault,
+    Network,
+    Output,
+    SandboxSpec,
+    User,
+)
+from reb_action.sandbox.trace import Alive, Trace, is_leftover, trace_of
+
+_HALTED = ".halted"
+
+
+class LocalSandbox:
+    """Meets the Protocol in the folder `spec.scratch`, which belongs to it alone."""
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        self._spec = spec
+        self._root = Path(spec.scratch).resolve()
+        self._trace = trace_of(spec)
+        # Kept until their last descendant is gone, to be waited for.
+        self._supervisors: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def spec(self) -> SandboxSpec:
+        return self._spec
+
+    @property
+    def handle(self) -> str:
+        return str(self._root)
+
+    @property
+    def layout(self) -> SandboxLayout:
+        return SandboxLayout(root=str(self._root))
+
+    @property
+    def trusted_python(self) -> str:
+        return sys.executable
+
+    def run(
+        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+    ) -> Ended:
+        self._require_running()
+        out = Capture(command.output_limit_bytes, pass_on=stdout)
+        err = Capture(command.output_limit_bytes, pass_on=stderr)
+        patience = Patience(command.timeout_seconds)
+        started = launch(command, marker=marker_of(self._trace))
+        code = None
+        try:
+            code = follow(started, out, err, patience=patience)
+        finally:
+            self._settle(started, in_order=code is not None)
+        return Ended(
+            exit_code=code,
+            timed_out=code is None,
+            seconds=patience.spent_seconds,
+            stdout=out.kept(),
+            stderr=err.kept(),
+            dropped_bytes=out.dropped_bytes + err.dropped_bytes,
+        )
+
+    def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:  # noqa: ARG002
+        """Unpack an archive; both users are the one that runs `reb`."""
+        unpack(self._root, Path(folder), archive)
+
+    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
+        return read_file(self._root, path, limit_bytes=limit_bytes)
+
+    def halt(self) -> tuple[str, ...]:
+        (self._root / _HALTED).touch()
+        return self._end_processes()
+
+    def resume(self, *, network: Network) -> None:  # noqa: ARG002
+        """Let commands run again; the network of this machine stays as it is."""
+        (self._root / _HALTED).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        self._end_processes()
+        remove_tree(self._root)
+
+    def _settle(self, started: Started, *, in_order: bool) -> None:
+        if not let_go(started):
+            self._supervisors.append(started.supervisor)
+        if not in_order:
+            self._end_processes()
+
+    def _require_running(self) -> None:
+        if not self._root.is_dir() or (self._root / _HALTED).exists():
+            message = f"The local sandbox in {self._root} was halted or removed; start it again."
+            raise SandboxError(message)
+
+    def _end_processes(self) -> tuple[str, ...]:
+        names = end_all(self._is_own)
+        while self._supervisors:
+            self._supervisors.pop().wait(timeout=10)
+        return names
+
+    def _is_own(self, trace: Trace) -> bool:
+        return (trace.session, trace.mount) == (self._trace.session, self._trace.mount)
+
+
+def start(spec: SandboxSpec) -> LocalSandbox:
+    """Make the folders of a local sandbox; one of the same session that is left is removed."""
+    if not sys.platform.startswith("linux"):
+        message = f"A local sandbox needs Linux, and this is {sys.platform}; use docker instead."
+        raise SandboxError(message)
+    sandbox = LocalSandbox(spec)
+    sandbox.remove()
+    layout = sandbox.layout
+    for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    Path(layout.tools).symlink_to(Path(spec.mount).resolve())
+    return sandbox
+
+
+def attach(spec: SandboxSpec, handle: str) -> LocalSandbox:
+    """Find a local sandbox that another process started."""
+    sandbox = LocalSandbox(spec)
+    if handle != sandbox.handle or not os.path.isdir(handle):  # noqa: PTH112
+        message = f"There is no local sandbox in {handle}; start the trial again."
+        raise SandboxError(message)
+    return sandbox
+
+
+def sweep(*, alive: Alive) -> tuple[str, ...]:
+    """End the processes of local sandboxes that are left over; return their sessions."""
+    gone = {trace for trace in find_traces() if is_leftover(trace, alive=alive)}
+    end_all(gone.__contains__)
+    return tuple(sorted({trace.session for trace in gone}))

@@ -1,0 +1,42 @@
+"""Decides how long to wait for more output of a command."""
+
+import time
+
+_QUIET_SECONDS = 0.2
+_DRAIN_SECONDS = 1.0
+
+
+class Patience:
+    """Until the deadline; once the command has ended, only until its output falls silent.
+
+    A child in the background may hold the pipe open, and even fill it, for ever: after the end
+    output is taken while no pause is longer than 0.2 s, and for one second at most.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._begun = self._heard = time.monotonic()
+        self._deadline = self._begun + seconds
+        self._ended: float | None = None
+
+    def hear(self) -> None:
+        """Note that output came."""
+        self._heard = time.monotonic()
+
+    def end(self) -> None:
+        """Note that the command has ended."""
+        if self._ended is None:
+            self._ended = time.monotonic()
+
+    @property
+    def spent_seconds(self) -> float:
+        """How long ago the command was started."""
+        return time.monotonic() - self._begun
+
+    @property
+    def left_seconds(self) -> float:
+        """How long still to wait; nothing is left when it is not above zero."""
+        now = time.monotonic()
+        if self._ended is None:
+            return self._deadline - now
+        silence = max(self._heard, self._ended) + _QUIET_SECONDS
+        return min(silence, self._ended + _DRAIN_SECONDS) - now
