@@ -81,6 +81,14 @@ def from_json(data: Json, kind: type[T]) -> T:
     return _converter.structure(data, kind)
 
 
+def answer_of(data: bytes | None, kind: type[T]) -> T | None:
+    """Return what a probe answered as one of our values, or None where it is not of that shape."""
+    try:
+        return None if data is None else from_json(parse_json(data), kind)
+    except (NotJsonError, cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError):
+        return None
+
+
 def write(path: Path, value: object, *, kind: str) -> bytes:
     """Write a value as the document `kind`, whole or not at all; returns its bytes."""
     document = {"document": kind, "schema": SCHEMA, "value": to_json(value)}

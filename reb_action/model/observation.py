@@ -62,7 +62,7 @@ class Library:
     """A native library of a framework that a process of the run had mapped."""
 
     path: str
-    bytes: int
+    size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

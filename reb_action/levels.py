@@ -1,0 +1,225 @@
+"""The levels of the pyramid: what each asks, and how its observation is judged."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from reb_action.challenge import FRAMEWORK_LIBRARIES, LIBRARY_BYTES
+from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.model.observation import (
+    CudaFacts,
+    CudaObservation,
+    ImportsObservation,
+    Observation,
+    RunObservation,
+)
+from reb_action.model.verdict import ImportCount, LevelResult
+
+Judge = Callable[[Manifest, Observation], LevelResult]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelSpec:
+    """A level: its name for people, its question, and how many GPUs it needs of the runner."""
+
+    level: Level
+    title: str
+    question: str
+    judge: Judge | None
+    gpus: int = 0
+
+    def gpus_needed(self, manifest: Manifest) -> int:
+        """Return how many GPUs this level needs for this repository."""
+        entrypoint = manifest.entrypoints.get(self.level)
+        return max(self.gpus, entrypoint.ranks) if self.gpus and entrypoint else self.gpus
+
+
+def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C0 holds when every third-party import resolves to an installed package."""
+    assert isinstance(seen, ImportsObservation)  # noqa: S101
+    if seen.fault is not None:
+        return unobserved_imports(manifest, Outcome.INVALID, seen.fault)
+    wanted = set(seen.third_party)
+    absent = wanted & (set(seen.missing) | set(seen.stub_only))
+    count = ImportCount(
+        missing=min(len(seen.missing), manifest.imports),
+        total=manifest.imports,
+        strict_missing=len(absent),
+        strict_total=len(wanted),
+    )
+    return LevelResult(
+        level=Level.C0,
+        outcome=_outcome(not absent),
+        paper=_outcome(not seen.missing),
+        reason=_named("not installed", sorted(absent)) or "every third-party import resolves",
+        imports=count,
+    )
+
+
+def unobserved_imports(manifest: Manifest, outcome: Outcome, reason: str) -> LevelResult:
+    """Return C0 without an observation: everything counts as missing, never as found."""
+    count = ImportCount(
+        missing=manifest.imports, total=manifest.imports, strict_missing=0, strict_total=0
+    )
+    return LevelResult(level=Level.C0, outcome=outcome, paper=outcome, reason=reason, imports=count)
+
+
+def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C2 holds when every framework of the manifest computes rightly on every GPU."""
+    assert isinstance(seen, CudaObservation)  # noqa: S101
+    if seen.fault is not None:
+        return _result(Level.C2, Outcome.FAILED, Outcome.FAILED, seen.fault)
+    missing = set(manifest.frameworks) - {one.framework for one in seen.frameworks}
+    faults = [f"{name} gave no answer" for name in sorted(missing)]
+    faults += [fault for one in seen.frameworks if (fault := _cuda_fault(one, seen.gpus_present))]
+    if not faults and not any(gpu.peak_memory_mib > 0 for gpu in seen.witness.gpus):
+        faults.append("NVML saw nothing happen on any GPU while the frameworks said they computed")
+    paper = _outcome(any(one.available for one in seen.frameworks))
+    reason = "; ".join(faults) or "every framework computes rightly on every GPU"
+    return _result(Level.C2, _outcome(not faults), paper, reason)
+
+
+def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C1 holds when the entry point ran on the CPU and its proofs hold."""
+    return _judge_run(Level.C1, manifest, seen)
+
+
+def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C3 holds when, besides, NVML saw the run's own work on a GPU."""
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    busy = sum(gpu.peak_utilisation_percent > 0 for gpu in seen.witness.gpus)
+    fault = None if busy else "NVML saw no kernel on any GPU while the entry point ran"
+    return _judge_run(Level.C3, manifest, seen, fault)
+
+
+def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C4 holds when, besides, every rank used a GPU of its own and took part in collectives."""
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    return _judge_run(Level.C4, manifest, seen, _rank_fault(manifest, seen))
+
+
+def _judge_run(
+    level: Level, manifest: Manifest, seen: Observation, gpu_fault: str | None = None
+) -> LevelResult:
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    if seen.fault is not None:
+        return _result(level, Outcome.FAILED, Outcome.FAILED, seen.fault)
+    if seen.timed_out:
+        reason = f"the entry point had not ended after {seen.seconds:.0f} s"
+        return _result(level, Outcome.FAILED, Outcome.FAILED, reason)
+    if seen.exit_code != 0:
+        reason = f"the entry point ended with exit code {seen.exit_code}"
+        return _result(level, Outcome.FAILED, Outcome.FAILED, reason)
+    fault = _proof_fault(seen) or _decoy_fault(seen) or _library_fault(manifest, seen) or gpu_fault
+    reason = fault or "the entry point ran and its proofs hold"
+    return _result(level, _outcome(fault is None), Outcome.PASSED, reason)
+
+
+def _proof_fault(seen: RunObservation) -> str | None:
+    broken = [proof.detail for proof in seen.proofs if not proof.satisfied]
+    if not seen.proofs:
+        return "no proof was looked for"
+    return f"exit code 0, but without proof: {'; '.join(broken)}" if broken else None
+
+
+def _decoy_fault(seen: RunObservation) -> str | None:
+    if seen.decoy is None:
+        return "the decoy run was not made"
+    if seen.decoy.proofs_satisfied:
+        return "the proofs hold even when the repository's code is taken out: they are staged"
+    if not seen.decoy.token_seen:
+        return "the interpreter does not run the repository's file when told to"
+    return None
+
+
+def _library_fault(manifest: Manifest, seen: RunObservation) -> str | None:
+    names = [FRAMEWORK_LIBRARIES[framework] for framework in manifest.frameworks]
+    real = [library for library in seen.witness.libraries if library.size_bytes >= LIBRARY_BYTES]
+    if not names or real:
+        return None
+    frameworks = " or ".join(manifest.frameworks)
+    return f"no process of the run had the native library of {frameworks} loaded"
+
+
+def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
+    ranks = manifest.entrypoints[Level.C4].ranks
+    devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
+    if len(devices) < ranks:
+        return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
+    busy = sum(gpu.peak_utilisation_percent > 0 for gpu in seen.witness.gpus)
+    return f"NVML saw {busy} of {ranks} GPUs busy" if busy < ranks else None
+
+
+def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:
+    if facts.error is not None and not facts.devices:
+        return f"{facts.framework}: {facts.error}"
+    if not facts.available:
+        return f"{facts.framework} finds no CUDA (built for {facts.build or 'the CPU only'})"
+    if len(facts.devices) < gpus:
+        return f"{facts.framework} sees {len(facts.devices)} of {gpus} GPUs"
+    wrong = [device for device in facts.devices if not device.computed]
+    if wrong:
+        why = wrong[0].error or "the product is wrong"
+        return f"{facts.framework} does not compute on GPU {wrong[0].index}: {why}"
+    return None
+
+
+def _named(what: str, names: list[str]) -> str | None:
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"{len(names)} {what}: {shown}" if names else None
+
+
+def _outcome(holds: bool) -> Outcome:
+    return Outcome.PASSED if holds else Outcome.FAILED
+
+
+def _result(level: Level, outcome: Outcome, paper: Outcome, reason: str) -> LevelResult:
+    return LevelResult(level=level, outcome=outcome, paper=paper, reason=reason)
+
+
+LEVELS: Final = (
+    LevelSpec(
+        level=Level.C0,
+        title="static integrity",
+        question="Do the imports of the repository resolve?",
+        judge=judge_imports,
+    ),
+    LevelSpec(
+        level=Level.C1,
+        title="CPU run",
+        question="Does the repository's own entry point run on the CPU?",
+        judge=judge_cpu,
+    ),
+    LevelSpec(
+        level=Level.C2,
+        title="CUDA alignment",
+        question="Do the installed frameworks agree with the driver?",
+        judge=judge_cuda,
+        gpus=1,
+    ),
+    LevelSpec(
+        level=Level.C3,
+        title="single-GPU run",
+        question="Does the entry point execute kernels on one GPU?",
+        judge=judge_single_gpu,
+        gpus=1,
+    ),
+    LevelSpec(
+        level=Level.C4,
+        title="distributed run",
+        question="Does it run distributed over several GPUs?",
+        judge=judge_distributed,
+        gpus=2,
+    ),
+    LevelSpec(
+        level=Level.C5,
+        title="honest report",
+        question="Does the report claim nothing that the probes contradict?",
+        judge=None,
+    ),
+)
+
+
+def spec_of(level: Level) -> LevelSpec:
+    """Return the specification of a level."""
+    return next(spec for spec in LEVELS if spec.level is level)

@@ -1,0 +1,102 @@
+"""Has pyright resolve the imports of the repository; the observation of C0."""
+
+import shutil
+import time
+from typing import Final
+
+from reb_action import imports, toolchain
+from reb_action.documents import NotJsonError, parse_json
+from reb_action.errors import SandboxError, ToolchainError
+from reb_action.model.observation import ImportsObservation, Interpreter
+from reb_action.probing.room import Room, nonce
+from reb_action.sandbox.protocol import Command, Ended
+from reb_action.source import Source
+
+_TIMEOUT_SECONDS: Final = 1200
+_OUTPUT_LIMIT: Final = 64 * 1024 * 1024
+
+
+def observe_imports(
+    room: Room, source: Source, interpreter: Interpreter, native: tuple[str, ...]
+) -> ImportsObservation:
+    """Return which imports pyright does not resolve; `native` are modules built in the checkout."""
+    tools = toolchain.find_toolchain()
+    if not (room.mount / "toolchain").exists():
+        toolchain.place(tools, room.mount / "toolchain")
+    begun, place = time.monotonic(), f"imports-{nonce()}"
+    sources = _sources(source)
+    _lay_out(room, source, sources, interpreter, native, place)
+    try:
+        unresolved = imports.read_unresolved(_pyright(room, place))
+    finally:
+        shutil.rmtree(room.mount / place, ignore_errors=True)
+    names = frozenset[str]().union(*(imports.imported_names(text) for text in sources.values()))
+    local = imports.local_names([file.path for file in source.files])
+    return ImportsObservation(
+        total=len(names),
+        missing=tuple(sorted(unresolved.missing)),
+        third_party=tuple(sorted(imports.third_party(names, local=local))),
+        stub_only=tuple(sorted(unresolved.stub_only)),
+        files=len(sources),
+        pyright=tools.version,
+        seconds=round(time.monotonic() - begun, 2),
+    )
+
+
+def _sources(source: Source) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for file in source.files:
+        path = source.folder / file.path
+        if imports.is_counted(file.path) and path.is_file() and not path.is_symlink():
+            found[file.path] = path.read_bytes()
+    return found
+
+
+def _lay_out(
+    room: Room,
+    source: Source,
+    sources: dict[str, bytes],
+    interpreter: Interpreter,
+    native: tuple[str, ...],
+    place: str,
+) -> None:
+    reduced = {path: imports.sufficient_source(text) for path, text in sources.items()}
+    others = {
+        file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""
+        for file in source.files
+        if file.path.endswith((".py", ".pyi", ".so")) and file.path not in reduced
+    }
+    files = {**dict.fromkeys(native, b""), **others, **reduced}
+    major, minor = (interpreter.version or "3.11").split(".")[:2]
+    search = toolchain.SearchPaths(
+        version=(int(major), int(minor)),
+        prefix=interpreter.prefix or "",
+        paths=interpreter.search_paths,
+    )
+    toolchain.lay_out(room.mount / place, files=files.items(), search=search)
+
+
+def _pyright(room: Room, place: str) -> object:
+    tools = room.layout.tools
+    ended = room.sandbox.run(
+        Command(
+            argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
+            cwd=room.layout.workspace,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            env=toolchain.ENVIRONMENT,
+            output_limit_bytes=_OUTPUT_LIMIT,
+        )
+    )
+    if ended.exit_code not in toolchain.FINISHED:
+        raise SandboxError(f"pyright did not end well in the sandbox: {_why(ended)}; run it again")
+    try:
+        return parse_json(ended.stdout)
+    except NotJsonError as error:
+        raise ToolchainError(f"pyright's answer is not JSON: {error}; run it again") from None
+
+
+def _why(ended: Ended) -> str:
+    if ended.timed_out:
+        return f"no answer within {_TIMEOUT_SECONDS} s"
+    last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return f"exit code {ended.exit_code} {last[:200]}".strip()

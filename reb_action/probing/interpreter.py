@@ -1,0 +1,170 @@
+"""Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from reb_action import challenge
+from reb_action.challenge import FRAMEWORK_LIBRARIES, LIBRARY_BYTES, Challenge
+from reb_action.documents import answer_of
+from reb_action.model.agent import Report
+from reb_action.model.manifest import Framework
+from reb_action.model.observation import FrameworkFacts, Interpreter
+from reb_action.probing.room import Room, environment, nonce
+from reb_action.probing.supervision import Request, Supervised, supervise
+from reb_action.probing.survey import InterpreterFile
+
+_TIMEOUT_SECONDS: Final = 300
+_TEXT_LIMIT: Final = 500
+_LIST_LIMIT: Final = 200
+
+_KINDS: Final = {
+    "missing": "does not exist",
+    "broken link": "is a link to nothing",
+    "not a file": "is not a file",
+    "not executable": "is not executable",
+    "script": "is a script and not a CPython; name the interpreter's own binary",
+    "other": "is not a program of this machine",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _FrameworkTold:
+    error: str | None = None
+    version: str | None = None
+    file: str | None = None
+    native: str | None = None
+    drawn: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    nonce: str
+    worked_out: str
+    implementation: str
+    version: str
+    executable: str
+    running: str
+    prefix: str
+    prefix_bytes: int
+    search_paths: tuple[str, ...]
+    extension: str | None
+    hooks: tuple[str, ...]
+    frameworks: Mapping[Framework, _FrameworkTold] = field(
+        default_factory=dict[Framework, _FrameworkTold]
+    )
+
+
+def observe_interpreter(room: Room, report: Report, file: InterpreterFile) -> Interpreter:
+    """Return what the interpreter is; `file` is what the survey saw of it without running it."""
+    path = report.python_path
+    if file.kind != "elf":
+        good = file.kind == "script"
+        return Interpreter(path=path, path_is_good=good, fault=f"{path} {_KINDS[file.kind]}")
+    if not file.cpython:
+        return Interpreter(path=path, path_is_good=True, fault=f"{path} is not a CPython")
+    question = challenge.pose(nonce())
+    seen = _ask(room, report, question)
+    told = answer_of(seen.answer, _Told)
+    if told is None or told.nonce != question.nonce:
+        return Interpreter(path=path, path_is_good=False, fault=_silence(path, seen))
+    fault = _impostor(path, told, question, file.resolved)
+    if fault is not None:
+        return Interpreter(path=path, path_is_good=True, fault=fault)
+    return _interpreter(path, told, question, seen)
+
+
+def _ask(room: Room, report: Report, question: Challenge) -> Supervised:
+    wanted = dict.fromkeys(room.manifest.frameworks)
+    if report.torch_version is not None:
+        wanted[Framework.TORCH] = None
+    asked = room.ask(
+        question.nonce,
+        {
+            "nonce": question.nonce,
+            "program": question.program,
+            "seed": question.seed,
+            "frameworks": list(wanted),
+        },
+    )
+    out = f"{room.layout.runs}/{question.nonce}"
+    request = Request(
+        argv=(report.python_path, room.probe("facts"), asked, f"{out}/answer.json"),
+        cwd=room.layout.workspace,
+        env=environment(room, report, {"CUDA_VISIBLE_DEVICES": ""}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=out,
+        answer=f"{out}/answer.json",
+    )
+    return supervise(room, request)
+
+
+def _silence(path: str, seen: Supervised) -> str:
+    if seen.lost:
+        return f"{path} gave no answer: {seen.lost}"
+    if seen.timed_out:
+        return f"{path} gave no answer within {_TIMEOUT_SECONDS} s"
+    return f"{path} ended with exit code {seen.exit_code} and gave no answer"
+
+
+def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str | None:
+    if told.worked_out != question.worked_out:
+        return f"{path} does not work out what a Python works out"
+    if told.implementation != "CPython":
+        return f"{path} is {_text(told.implementation)} and not CPython"
+    if told.running != resolved:
+        return f"{path} hands over to {_text(told.running)}; name that one"
+    return None
+
+
+def _interpreter(path: str, told: _Told, question: Challenge, seen: Supervised) -> Interpreter:
+    facts = tuple(
+        _framework(name, one, question, seen) for name, one in sorted(told.frameworks.items())
+    )
+    return Interpreter(
+        path=path,
+        fault=None,
+        path_is_good=True,
+        version=_text(told.version),
+        prefix=_text(told.prefix),
+        prefix_bytes=told.prefix_bytes,
+        search_paths=_texts(told.search_paths),
+        hooks=_texts(told.hooks),
+        frameworks=facts,
+    )
+
+
+def _framework(
+    name: Framework, one: _FrameworkTold, question: Challenge, seen: Supervised
+) -> FrameworkFacts:
+    if one.error is not None:
+        return FrameworkFacts(name=name, imported=False, error=_text(one.error))
+    return FrameworkFacts(
+        name=name,
+        imported=True,
+        version=_text(one.version),
+        genuine=_is_genuine(name, one, question, seen),
+    )
+
+
+def _is_genuine(
+    name: Framework, one: _FrameworkTold, question: Challenge, seen: Supervised
+) -> bool:
+    pattern = re.compile(FRAMEWORK_LIBRARIES[name])
+    mapped = any(
+        pattern.match(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
+        for library in seen.witness.libraries
+    )
+    if name is not Framework.TORCH:
+        return mapped
+    right = challenge.drawn_by_torch(question.seed, len(one.drawn))
+    return mapped and len(right) > 0 and challenge.same_numbers(one.drawn, right)
+
+
+def _text(value: object) -> str:
+    return str(value)[:_TEXT_LIMIT]
+
+
+def _texts(items: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(item[:_TEXT_LIMIT] for item in items[:_LIST_LIMIT])

@@ -1,0 +1,173 @@
+"""Runs an entry point of the repository, and its decoy; the observation of C1, C3 and C4."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from reb_action import proofs, ranks, witness
+from reb_action.model.agent import Report
+from reb_action.model.manifest import Entrypoint, FileProof, Level
+from reb_action.model.observation import Decoy, ProofObservation, RunObservation
+from reb_action.probing.room import OFFLINE, Room, environment, nonce
+from reb_action.probing.supervision import Request, Supervised, supervise
+from reb_action.probing.survey import restore, survey
+from reb_action.sandbox.protocol import Output
+from reb_action.source import Source
+
+DECOY_TIMEOUT_SECONDS: Final = 300
+_DECOY_EXIT_CODE: Final = 86
+_RANK_LOG_BYTES: Final = 4 * 1024 * 1024
+
+_DECOY: Final = """import os
+with open({path!r}, "w") as stream:
+    stream.write({token!r})
+os._exit({code})
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Run:
+    """One run of the entry point, real or decoy, and how its proofs came out."""
+
+    seen: Supervised
+    proofs: tuple[ProofObservation, ...]
+    out: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it ended well and every proof holds."""
+        return self.seen.exit_code == 0 and all(proof.satisfied for proof in self.proofs)
+
+
+def observe_run(
+    room: Room, source: Source, report: Report, level: Level, *, log: Output | None = None
+) -> tuple[RunObservation, bytes]:
+    """Return the observation of one run level, and the log of the real run.
+
+    The decoy run is the same command with the repository's file replaced by one that only leaves
+    a token: if the proofs hold there too, they do not come from the repository's code. Whether it
+    goes first is a coin toss, so that a wrapper cannot count.
+    """
+    entrypoint = room.manifest.entrypoints[level]
+    touched = restore(room, source, survey(room, source).touched)
+    decoy_first = int(nonce(), 16) % 2 == 0
+    decoy = _decoy(room, report, level) if decoy_first else None
+    with witness.watch() as gpus:
+        real = _run(room, report, level, log=log)
+    if decoy is None and real.holds:
+        decoy = _decoy(room, report, level)
+    logs = _rank_logs(room, real) if entrypoint.ranks > 1 else ()
+    seen = real.seen
+    observation = RunObservation(
+        argv=_filled(entrypoint.argv, _names(room, report, entrypoint, "{out}")),
+        exit_code=seen.exit_code,
+        timed_out=seen.timed_out,
+        seconds=seen.seconds,
+        proofs=tuple(_without_nonce(proof, real.out) for proof in real.proofs),
+        decoy=decoy,
+        witness=replace(seen.witness, driver=gpus.driver, gpus=gpus.gpus),
+        restored=touched,
+        log_sha256=hashlib.sha256(seen.log).hexdigest(),
+        gpus_present=gpus.present,
+        ranks=ranks.read(logs),
+        fault=seen.lost,
+    )
+    return observation, seen.log
+
+
+def _run(room: Room, report: Report, level: Level, *, log: Output | None = None) -> _Run:
+    out = f"{room.layout.runs}/{nonce()}"
+    request = _request(room, report, level, out)
+    seen = supervise(room, request, stdout=log)
+    checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
+    return _Run(seen=seen, proofs=checked, out=out)
+
+
+def _decoy(room: Room, report: Report, level: Level) -> Decoy:
+    out, token = f"{room.layout.runs}/{nonce()}", nonce()
+    path = f"{out}/{nonce()}"
+    entrypoint = room.manifest.entrypoints[level]
+    text = _DECOY.format(path=path, token=token, code=_DECOY_EXIT_CODE)
+    request = _request(room, report, level, out)
+    request = replace(
+        request,
+        collect=(*request.collect, path),
+        replace={f"{room.layout.repository}/{entrypoint.decoy}": text},
+        timeout_seconds=min(request.timeout_seconds, DECOY_TIMEOUT_SECONDS),
+    )
+    seen = supervise(room, request)
+    checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
+    return Decoy(
+        exit_code=seen.exit_code,
+        expected_exit_code=_DECOY_EXIT_CODE,
+        token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
+        proofs_satisfied=all(proof.satisfied for proof in checked),
+    )
+
+
+def _request(room: Room, report: Report, level: Level, out: str) -> Request:
+    entrypoint = room.manifest.entrypoints[level]
+    names = _names(room, report, entrypoint, out)
+    extra = {
+        **({} if entrypoint.network else OFFLINE),
+        **(ranks.ENVIRONMENT if entrypoint.ranks > 1 else {}),
+        **entrypoint.env,
+        "CUDA_VISIBLE_DEVICES": _devices(level, entrypoint),
+    }
+    files = [proof.file for proof in _at(room, level, out) if isinstance(proof, FileProof)]
+    return Request(
+        argv=_filled(entrypoint.argv, names),
+        cwd=_fill(entrypoint.cwd, names),
+        env=environment(room, report, {key: _fill(text, names) for key, text in extra.items()}),
+        timeout_seconds=entrypoint.timeout_seconds,
+        out=out,
+        collect=(*files, _fill(ranks.FILES, names)),
+    )
+
+
+def _devices(level: Level, entrypoint: Entrypoint) -> str:
+    count = 0 if level is Level.C1 else entrypoint.ranks
+    return ",".join(str(index) for index in range(count))
+
+
+def _names(room: Room, report: Report, entrypoint: Entrypoint, out: str) -> Mapping[str, str]:
+    return {
+        "python": report.python_path,
+        "repo": room.layout.repository,
+        "out": out,
+        "files": f"{room.layout.tools}/files",
+        "assets": f"{room.layout.tools}/assets",
+        "ranks": str(entrypoint.ranks),
+    }
+
+
+def _at(room: Room, level: Level, out: str) -> tuple[proofs.Proof, ...]:
+    names = {"out": out, "repo": room.layout.repository}
+    return tuple(
+        replace(proof, file=_fill(proof.file, names)) if isinstance(proof, FileProof) else proof
+        for proof in room.manifest.entrypoints[level].proofs
+    )
+
+
+def _without_nonce(proof: ProofObservation, out: str) -> ProofObservation:
+    kept = proof.proof
+    if isinstance(kept, FileProof):
+        kept = replace(kept, file=kept.file.replace(out, "{out}"))
+    return replace(proof, proof=kept, detail=proof.detail.replace(out, "{out}"))
+
+
+def _rank_logs(room: Room, run: _Run) -> tuple[bytes, ...]:
+    paths = [file.path for file in run.seen.files if file.path.startswith(f"{run.out}/nccl.")]
+    read = (room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES) for path in paths)
+    return tuple(content for content in read if isinstance(content, bytes))
+
+
+def _filled(texts: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(_fill(text, names) for text in texts)
+
+
+def _fill(text: str, names: Mapping[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text

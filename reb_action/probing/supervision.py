@@ -1,0 +1,154 @@
+"""Runs a command of the sandbox under the trusted supervisor and reads what it saw."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from reb_action.challenge import FRAMEWORK_LIBRARIES
+from reb_action.documents import answer_of
+from reb_action.model.observation import Library, Witness
+from reb_action.probing.room import Room, nonce
+from reb_action.proofs import WrittenFile
+from reb_action.sandbox.protocol import Command, Ended, Output
+
+_GRACE_SECONDS: Final = 45
+_LIBRARIES: Final = "|".join(FRAMEWORK_LIBRARIES.values())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A command to run under watch.
+
+    `out` is made afresh; `collect` are glob patterns of files to describe; `answer` is a file to
+    bring back; `replace` puts other text in the place of files for the time of the run.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    timeout_seconds: float
+    out: str
+    collect: Sequence[str] = ()
+    answer: str | None = None
+    replace: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Supervised:
+    """What the supervisor saw; `lost` says why it could not tell."""
+
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    log: bytes
+    witness: Witness
+    files: tuple[WrittenFile, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer: bytes | None = None
+    lost: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _File:
+    path: str
+    bytes: int
+    head: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    nonce: str
+    error: str | None = None
+    exit_code: int | None = None
+    timed_out: bool = False
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    samples: int = 0
+    peak_processes: int = 0
+    peak_memory_mib: int = 0
+    libraries: tuple[tuple[str, int], ...] = ()
+    survivors: tuple[str, ...] = ()
+    files: tuple[_File, ...] = ()
+    answer: str | None = None
+
+
+def supervise(room: Room, request: Request, *, stdout: Output | None = None) -> Supervised:
+    """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours."""
+    secret = nonce()
+    ended = room.sandbox.run(
+        Command(
+            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("supervise")),
+            cwd=room.layout.workspace,
+            timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
+            secret_env={"REB_REQUEST": _question(request, secret)},
+        ),
+        stdout=stdout,
+    )
+    told = _told(ended.stderr, secret)
+    if told is None:
+        why = (
+            "the run ended its supervisor" if not ended.timed_out else "the run could not be ended"
+        )
+        return _lost(why, ended)
+    if told.error is not None:
+        return _lost(f"it cannot be started: {told.error}", ended)
+    return _supervised(told, ended.stdout)
+
+
+def _question(request: Request, secret: str) -> str:
+    question = {
+        "nonce": secret,
+        "argv": request.argv,
+        "cwd": request.cwd,
+        "env": dict(request.env),
+        "timeout_seconds": request.timeout_seconds,
+        "out": request.out,
+        "collect": list(request.collect),
+        "answer": request.answer,
+        "replace": dict(request.replace),
+        "libraries": _LIBRARIES,
+    }
+    return json.dumps(question)
+
+
+def _told(stderr: bytes, secret: str) -> _Told | None:
+    told = answer_of(stderr.strip().rpartition(b"\n")[2], _Told)
+    return told if told is not None and told.nonce == secret else None
+
+
+def _lost(why: str, ended: Ended) -> Supervised:
+    witness = Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0)
+    return Supervised(
+        exit_code=None,
+        timed_out=False,
+        seconds=round(ended.seconds, 2),
+        log=ended.stdout,
+        witness=witness,
+        lost=why,
+    )
+
+
+def _supervised(told: _Told, log: bytes) -> Supervised:
+    witness = Witness(
+        samples=told.samples,
+        peak_processes=told.peak_processes,
+        cpu_seconds=round(told.cpu_seconds, 2),
+        peak_memory_mib=told.peak_memory_mib,
+        libraries=tuple(Library(path=path, size_bytes=size) for path, size in told.libraries),
+    )
+    return Supervised(
+        exit_code=told.exit_code,
+        timed_out=told.timed_out,
+        seconds=round(told.seconds, 2),
+        log=log,
+        witness=witness,
+        files=tuple(
+            WrittenFile(path=one.path, size_bytes=one.bytes, head=bytes.fromhex(one.head))
+            for one in told.files
+        ),
+        hashes={one.path: one.sha256 for one in told.files},
+        answer=None if told.answer is None else base64.b64decode(told.answer),
+    )
