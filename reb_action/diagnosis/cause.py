@@ -43,7 +43,10 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
-    """A cause and the line that proves it; the line is untrusted text, empty when a fact is the proof."""
+    """A cause and the line that proves it.
+
+    The line is untrusted text of at most 300 characters, empty when a fact is the proof.
+    """
 
     cause: Cause
     line: str = ""

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-HEAD_CHARACTERS = 64 * 1024
-TAIL_CHARACTERS = 192 * 1024
+HEAD_CHARACTERS = 32 * 1024
+TAIL_CHARACTERS = 128 * 1024
 LINE_CHARACTERS = 2000
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}\x07?)")

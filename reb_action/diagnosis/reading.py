@@ -38,7 +38,7 @@ def _told_by_facts(facts: Facts) -> Cause | None:
 
 def _told_by_log(log: Excerpt, facts: Facts) -> Diagnosis | None:
     """Search the last traceback, then every error, then, if it did fail, the warnings."""
-    for text in (log.last_failure, log.errors):
+    for text in dict.fromkeys((log.last_failure, log.errors)):
         found = _first(RULES, text, facts)
         if found is not None:
             return found

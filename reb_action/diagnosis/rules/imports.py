@@ -1,0 +1,73 @@
+"""Rules for imports: extensions that were not built, packages of another version, or absent."""
+
+from reb_action.diagnosis.cause import Cause
+from reb_action.diagnosis.rules.rule import NO_MODULE, Rule, rule
+
+# Extensions that a repository builds itself, or whose wheel has a compiled half of another name.
+_EXTENSIONS = (
+    r"(?:[\w.]{0,80}(?:\._ext|\._C\w{0,20}|\.cpp|_cuda|_cuda_\w{1,30}|_ext|_kernels?|_ops"
+    r"|_rasterization)|MultiScaleDeformableAttention|simple_knn|_C|amp_C|causal_conv1d"
+    r"|selective_scan\w{0,20}|pointnet2\w{0,20}|pointops\w{0,10}|gridencoder|raymarching"
+    r"|freqencoder|tinycudann|nvdiffrast)"
+)
+
+IMPORTS: tuple[Rule, ...] = (
+    rule(
+        Cause.NATIVE_EXTENSION_NOT_BUILT,
+        "Python, importing or calling a compiled module",
+        NO_MODULE + _EXTENSIONS + r"(?:'|$)",
+        r"cannot import name '_C\w{0,20}'",
+        r"name '_C' is not defined",
+        r"'NoneType' object has no attribute '\w{1,60}_(?:fwd|bwd|forward|backward|cuda)\w{0,10}'",
+        r"[Pp]lease compile \w{1,60}",
+        r"Could not find lib\w{1,40}\.so",
+    ),
+    rule(
+        Cause.REPOSITORY_DEFECT,
+        "Python, importing from the repository itself",
+        r"cannot import name '\w{1,80}' from '[\w.]{1,120}' "
+        r"\((?!unknown)(?!\S{0,200}(?:site|dist)-packages)/",
+        r"attempted relative import with no known parent package",
+    ),
+    rule(
+        Cause.MIXED_FRAMEWORKS,
+        "Python, importing from a package of another version",
+        r"cannot import name '\w{1,80}' from '[\w.]{1,120}' \(\S{0,200}(?:site|dist)-packages",
+        r"cannot import name '\w{1,80}'$",
+        r"AttributeError: module '[\w.]{1,80}' has no attribute '\w",
+        NO_MODULE + r"\w{1,60}\.[\w.]{1,120}'",
+        r"incompatible function arguments",
+    ),
+    rule(
+        Cause.MISSING_DEPENDENCY,
+        "Python, importlib.metadata, pkg_resources, transformers, spaCy",
+        NO_MODULE + r"\w",
+        r"packages that were not found in your environment",
+        r"requires the [\w.-]{1,40} library but it was not found",
+        r"PackageNotFoundError: ",
+        r"DistributionNotFound: ",
+        r"cannot import name '\w{1,80}' from '[\w.]{1,120}' \(unknown location\)",
+        r"Can't find model '[\w-]{1,60}'",
+    ),
+    rule(
+        Cause.MISSING_DEPENDENCY,
+        "the dynamic loader",
+        r"lib[\w+.-]{1,60}\.so[\d.]{0,12}: cannot open shared object file",
+    ),
+    rule(
+        Cause.MISSING_DEPENDENCY,
+        "pip",
+        r"No matching distribution found for",
+        r"is not installable\. Neither 'setup\.py' nor 'pyproject\.toml' found",
+        r"does not appear to be a Python project",
+    ),
+    rule(
+        Cause.MISSING_DEPENDENCY,
+        "packages that check for another themselves, torchaudio",
+        r"(?:Import|ModuleNotFound|Runtime)Error: "
+        r".{0,200}(?:not installed|pip3? install|[Pp]lease install)",
+        r"No audio I/O backend is available",
+        r"is not one of available backends",
+        r"Couldn't find appropriate backend",
+    ),
+)

@@ -1,0 +1,42 @@
+"""A rule: a cause, and the words in a log that betray it."""
+
+import re
+from dataclasses import dataclass
+
+from reb_action.diagnosis.cause import Cause
+
+# "No module named" as an interpreter says it: after an exception's name or at the line's start.
+NO_MODULE = r"(?:^ {0,12}|Error: |python[\d.]{0,6}: )No module named '?"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """A cause, the words that betray it, and who writes them.
+
+    Every pattern is bounded within a few lines, so that a search is linear in the text.
+    """
+
+    cause: Cause
+    pattern: re.Pattern[str]
+    source: str
+    # What the same words mean on a machine that was never meant to have a GPU.
+    without_gpu: Cause | None = None
+    # Whether the words count inside a warning, once it is known that the run failed.
+    in_warnings: bool = False
+
+
+def rule(
+    cause: Cause,
+    source: str,
+    *words: str,
+    without_gpu: Cause | None = None,
+    in_warnings: bool = False,
+) -> Rule:
+    """Return the rule whose pattern is any of the given regular expressions."""
+    return Rule(
+        cause=cause,
+        pattern=re.compile("|".join(words), re.MULTILINE),
+        source=source,
+        without_gpu=without_gpu,
+        in_warnings=in_warnings,
+    )

@@ -1,0 +1,36 @@
+"""Rules for symptoms rather than causes: they count when no other rule explains them."""
+
+from reb_action.diagnosis.cause import Cause
+from reb_action.diagnosis.rules.rule import Rule, rule
+
+SYMPTOMS: tuple[Rule, ...] = (
+    rule(
+        Cause.NATIVE_EXTENSION_NOT_BUILT,
+        "pip, setuptools, PyTorch's extension builder",
+        r"Error (?:building|compiling objects for) extension",
+        r"ninja: build stopped",
+        r"Command '\['ninja'",
+        r"error: command '[\w./+-]{1,120}' failed with exit",
+        r"Failed building wheel for|Could not build wheels",
+        r"[Ff]ailed to build installable wheels",
+        r"Getting requirements to build \w{1,10} did not run successfully",
+        r"subprocess-exited-with-error",
+    ),
+    rule(
+        Cause.REPOSITORY_DEFECT,
+        "CUDA runtime: a device number that this machine does not have",
+        r"invalid device ordinal",
+        r"No CUDA GPUs are available",
+    ),
+    rule(
+        Cause.REPOSITORY_DEFECT,
+        "Python, PyTorch: errors that no installation mends",
+        r"UnboundLocalError: ",
+        r"NameError: name '\w{1,80}' is not defined",
+        r"(?:Indentation|Tab)Error: ",
+        r"SyntaxError: ",
+        r"shapes cannot be multiplied",
+        r"Expected all tensors to be on the same device",
+        r"can't open file '",
+    ),
+)
