@@ -1,0 +1,91 @@
+"""The environment of an agent: complete, explicit, and free of credentials."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from reb_action.errors import UsageError
+from reb_action.layout import SandboxLayout
+
+SETTINGS: Final = (
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",
+    "PIP_CERT",
+    "PIP_DEFAULT_TIMEOUT",
+    "PIP_CONSTRAINT",
+    "UV_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "UV_FIND_LINKS",
+    "UV_HTTP_TIMEOUT",
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+)
+"""What of the harness's own environment an agent gets: package indexes, CA bundles, proxies."""
+
+_FOLDERS: Final = (
+    "/usr/local/nvidia/bin",
+    "/usr/local/cuda/bin",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+)
+
+
+def settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what passes through to an agent; raises UsageError where it holds a password."""
+    passed = {name: environ[name] for name in SETTINGS if name in environ}
+    for name, value in passed.items():
+        if re.search(r"://[^/\s]*@", value):
+            raise UsageError(
+                f"{name} holds a user name or password, which an agent would read;"
+                " use an address without one, or unset it"
+            )
+    return passed
+
+
+def values(layout: SandboxLayout, *, deadline_seconds: int) -> dict[str, str]:
+    """Return what the names in braces stand for in one sandbox."""
+    return {
+        "repo": layout.repository,
+        "home": layout.home,
+        "report": layout.report,
+        "agent": layout.agent,
+        "prompt_file": f"{layout.agent}/prompt.md",
+        "deadline_seconds": str(deadline_seconds),
+        # The sandbox's own, which nobody else shares.
+        "tmp": f"{layout.root}/tmp",  # noqa: S108
+    }
+
+
+def fill(text: str, known: Mapping[str, str]) -> str:
+    """Replace the names in braces; other braces stay, so that JSON and TOML need no escaping."""
+    return re.sub(r"\{([a-z_]+)\}", lambda match: known.get(match[1], match[0]), text)
+
+
+def base(known: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that every agent gets."""
+    return {
+        "PATH": ":".join((f"{known['home']}/.local/bin", *_FOLDERS)),
+        "HOME": known["home"],
+        "TMPDIR": known["tmp"],
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "CI": "true",
+        "NO_COLOR": "1",
+        "REB_REPORT": known["report"],
+        "REB_REPOSITORY": known["repo"],
+        "REB_PROMPT_FILE": known["prompt_file"],
+        "REB_DEADLINE_SECONDS": known["deadline_seconds"],
+    }

@@ -1,0 +1,82 @@
+"""The log of an agent: written as output comes, capped, without the secrets it was given."""
+
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+LIMIT_BYTES: Final = 16 * 1024 * 1024
+TAIL_BYTES: Final = 1024 * 1024
+
+
+class AgentLog:
+    """Takes two streams into one file: a head as it comes and, beyond the cap, the tail.
+
+    Sandboxes call `feed` from several threads, and it must not raise: on a full disk output is
+    lost, not the trial.
+    """
+
+    def __init__(
+        self, path: Path, *, secrets: Iterable[str], limit_bytes: int = LIMIT_BYTES
+    ) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("wb", buffering=0)
+        self._secrets = sorted((text.encode() for text in secrets if text), key=len, reverse=True)
+        self._held: dict[str, bytes] = {}
+        self._left = limit_bytes
+        self._tail = b""
+        self._dropped = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for data in self._held.values():
+            self._keep(data)
+        self._trim(TAIL_BYTES)
+        if self._dropped:
+            self._write(f"\n[reb left {self._dropped} bytes out here]\n".encode())
+        self._write(self._tail)
+        self._file.close()
+
+    def feed(self, stream: str, data: bytes) -> None:
+        """Take output of one stream; what may be the beginning of a secret is held back."""
+        with self._lock:
+            data = self._held.pop(stream, b"") + data
+            for secret in self._secrets:
+                data = data.replace(secret, b"***")
+            held = max((_overlap(data, secret) for secret in self._secrets), default=0)
+            self._held[stream] = data[len(data) - held :]
+            self._keep(data[: len(data) - held])
+
+    def _keep(self, data: bytes) -> None:
+        head, rest = data[: self._left], data[self._left :]
+        self._left -= len(head)
+        self._write(head)
+        self._tail += rest
+        # Not at every piece of output, so that a flood does not copy the tail over and over.
+        if len(self._tail) > 8 * TAIL_BYTES:
+            self._trim(TAIL_BYTES)
+
+    def _trim(self, size: int) -> None:
+        kept = self._tail[-size:]
+        self._dropped += len(self._tail) - len(kept)
+        self._tail = kept
+
+    def _write(self, data: bytes) -> None:
+        with suppress(OSError):
+            self._file.write(data)
+
+
+def _overlap(data: bytes, secret: bytes) -> int:
+    """Return how many bytes at the end of data begin the secret."""
+    longest = min(len(data), len(secret) - 1)
+    return next((size for size in range(longest, 0, -1) if data.endswith(secret[:size])), 0)
