@@ -151,5 +151,5 @@ def _compared(claimed: object, observed: object) -> Standing:
     return Standing.SUPPORTED if claimed == observed else Standing.REFUTED
 
 
-def _said(value: bool | int | None) -> str | None:  # noqa: FBT001
+def _said(value: bool | int | None) -> str | None:
     return None if value is None else str(value).lower()

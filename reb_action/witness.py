@@ -4,7 +4,7 @@ A runner without NVIDIA's library simply has no GPU; that is an answer, not an e
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -42,7 +42,7 @@ class _Peak:
 
 
 @contextmanager
-def watch() -> Iterator[Watch]:
+def watch() -> Generator[Watch]:
     """Sample every GPU of this machine until the block ends; then `gpus` says what was seen.
 
     Memory is counted above what was in use at the start, and processes that were there before do
@@ -66,7 +66,7 @@ def _is_there() -> bool:
     return True
 
 
-def _sampled(seen: Watch) -> Iterator[Watch]:
+def _sampled(seen: Watch) -> Generator[Watch]:
     handles = [_nvml.nvmlDeviceGetHandleByIndex(i) for i in range(_nvml.nvmlDeviceGetCount())]
     seen.driver, seen.present = str(_nvml.nvmlSystemGetDriverVersion()), len(handles)
     peaks = [_start(handle) for handle in handles]
@@ -81,7 +81,7 @@ def _sampled(seen: Watch) -> Iterator[Watch]:
         seen.gpus = tuple(_gpu(peak) for peak in peaks)
 
 
-def _start(handle: Any) -> _Peak:
+def _start(handle: object) -> _Peak:
     return _Peak(
         uuid=str(_nvml.nvmlDeviceGetUUID(handle)),
         name=str(_nvml.nvmlDeviceGetName(handle)),
@@ -90,7 +90,7 @@ def _start(handle: Any) -> _Peak:
     )
 
 
-def _sample(handles: list[Any], peaks: list[_Peak], stop: threading.Event, seen: Watch) -> None:
+def _sample(handles: list[object], peaks: list[_Peak], stop: threading.Event, seen: Watch) -> None:
     while not stop.wait(_INTERVAL_SECONDS):
         seen.samples += 1
         for handle, peak in zip(handles, peaks, strict=True):
@@ -99,21 +99,21 @@ def _sample(handles: list[Any], peaks: list[_Peak], stop: threading.Event, seen:
             peak.pids |= set(_pids(handle)) - peak.before
 
 
-def _memory_mib(handle: Any) -> int:
+def _memory_mib(handle: object) -> int:
     try:
         return int(_nvml.nvmlDeviceGetMemoryInfo(handle).used) // _MIB
     except _nvml.NVMLError:
         return 0
 
 
-def _utilisation(handle: Any) -> int:
+def _utilisation(handle: object) -> int:
     try:
         return int(_nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
     except _nvml.NVMLError:
         return 0
 
 
-def _pids(handle: Any) -> list[int]:
+def _pids(handle: object) -> list[int]:
     try:
         return [int(process.pid) for process in _nvml.nvmlDeviceGetComputeRunningProcesses(handle)]
     except _nvml.NVMLError:

@@ -81,7 +81,7 @@ class Bench:
         """Install all at once or, if that fails, one by one."""
         if not lines or self.install(*options, *(word for line in lines for word in _words(line))):
             return
-        for line in lines:
+        for line in lines if len(lines) > 1 else ():
             self.install(*options, *_words(line))
 
 
@@ -137,8 +137,11 @@ def install_file(bench: Bench, path: Path) -> None:
 
 def install_torch(bench: Bench) -> None:
     """Install torch if the code imports it and nothing that was installed brought it."""
+    if not declared.imports_torch(bench.repo):
+        return
     find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
-    if declared.imports_torch(bench.repo) and not bench.run(str(bench.python), "-c", find):
+    if _ended((str(bench.python), "-c", find), cwd=bench.home, seconds=60) != 0:
+        bench.say("the code imports torch, and nothing brought it")
         bench.install("torch")
 
 

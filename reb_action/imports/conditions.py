@@ -5,6 +5,7 @@ and its behaviour, which tests/test_toolchain.py pins down case by case.
 """
 
 import ast
+from collections.abc import Iterable
 from typing import Final
 
 OPAQUE: Final = '"".unknown'
@@ -38,6 +39,8 @@ def reduced_condition(test: ast.expr) -> str:
             return _reduced_operation("and" if isinstance(operator, ast.And) else "or", values)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _negated(reduced_condition(operand))
+        case ast.IfExp(test=inner, body=body, orelse=otherwise):
+            return _reduced_choice(map(reduced_condition, (body, inner, otherwise)))
         case ast.NamedExpr(value=value):
             return reduced_condition(value)
         case ast.Constant(value=value):
@@ -116,6 +119,13 @@ def _reduced_operation(operator: str, values: list[ast.expr]) -> str:
     if all(part == OPAQUE for part in parts):
         return OPAQUE
     return f"({f' {operator} '.join(parts)})"
+
+
+def _reduced_choice(parts: Iterable[str]) -> str:
+    # pyright does not evaluate it, but takes operands of `and` and `or` inside for its outcome.
+    body, test, otherwise = parts
+    text = f"({body} if {test} else {otherwise})"
+    return OPAQUE if {body, test, otherwise} == {OPAQUE} else text
 
 
 def _negated(condition: str) -> str:

@@ -1,11 +1,9 @@
 """Tells third-party names from the standard library's and the repository's own: the strict C0."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
-
-from reb_action.imports.counting import is_counted
 
 _PYTHON_2: Final = """
     BaseHTTPServer CGIHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer
@@ -40,19 +38,42 @@ def third_party(names: Iterable[str], *, local: frozenset[str]) -> frozenset[str
     return frozenset(names) - STANDARD_LIBRARY - local
 
 
-def local_names(paths: Iterable[str]) -> frozenset[str]:
-    """Return the top-level names that the repository itself provides, from its tracked paths.
+def local_names(imports: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the top-level names that the repository itself provides.
 
-    A name is local if it is a counted `NAME.py`, or a folder `NAME` with a counted file somewhere
-    below, and stands in a folder that can be on the search path: one that is no regular package
-    (has no `__init__.py` of its own), such as the root, `src` or `tools`. So `src/pkg/datasets/`
-    does not make `datasets` local, if `pkg` is a package.
+    `imports` has, for every counted path, the names that the file imports. `NAME` is provided by a
+    file `NAME.py`, or a folder `NAME` with a counted file somewhere below, if it stands
+
+    - in a folder that can be on the search path: one that is no regular package (has no
+      `__init__.py`), such as the root, `src` or `tools`; or
+    - for every file that imports the name: in the folder of that file or one above it, where
+      pyright, and Python running the file as a script, find it.
+
+    So `pkg/datasets/` does not make `datasets` local, if `pkg` is a package and `tests/` needs
+    the distribution of that name.
     """
-    counted = [PurePosixPath(path) for path in paths if is_counted(path)]
-    packages = {path.parent for path in counted if path.name == "__init__.py"}
+    places = _places(imports)
+    packages = {PurePosixPath(path).parent for path in imports if path.endswith("__init__.py")}
     return frozenset(
-        inner.stem if inner.suffix == ".py" else inner.name
-        for path in counted
-        for inner in (path, *path.parents)
-        if inner.name and inner.name != "__init__.py" and inner.parent not in packages
+        name
+        for name, folders in places.items()
+        if not folders <= packages or _is_always_near(name, folders, imports)
     )
+
+
+def _places(paths: Iterable[str]) -> dict[str, set[PurePosixPath]]:
+    """Return, for every name, the folders in which a module or package of that name stands."""
+    places: dict[str, set[PurePosixPath]] = {}
+    for path in map(PurePosixPath, paths):
+        for inner in (path, *path.parents[:-1]):
+            name = inner.stem if inner == path else inner.name
+            places.setdefault(name, set()).add(inner.parent)
+    places.pop("__init__", None)
+    return places
+
+
+def _is_always_near(
+    name: str, folders: set[PurePosixPath], imports: Mapping[str, frozenset[str]]
+) -> bool:
+    importing = [PurePosixPath(path) for path, names in imports.items() if name in names]
+    return bool(importing) and not any(folders.isdisjoint(path.parents) for path in importing)

@@ -28,6 +28,8 @@ IMPORTS: tuple[Rule, ...] = (
         r"cannot import name '\w{1,80}' from '[\w.]{1,120}' "
         r"\((?!unknown)(?!\S{0,200}(?:site|dist)-packages)/",
         r"attempted relative import with no known parent package",
+        r"from partially initialized module",
+        r"; '[\w.]{1,80}' is not a package",
     ),
     rule(
         Cause.MIXED_FRAMEWORKS,
@@ -53,10 +55,12 @@ IMPORTS: tuple[Rule, ...] = (
         Cause.MISSING_DEPENDENCY,
         "the dynamic loader",
         r"lib[\w+.-]{1,60}\.so[\d.]{0,12}: cannot open shared object file",
+        r"'[A-Z]\w{1,20}: cannot open shared object file",
     ),
     rule(
         Cause.MISSING_DEPENDENCY,
-        "pip",
+        "pip, conda",
+        r"(?:ResolvePackageNotFound|PackagesNotFoundError):(?: |$)",
         r"No matching distribution found for",
         r"is not installable\. Neither 'setup\.py' nor 'pyproject\.toml' found",
         r"does not appear to be a Python project",
@@ -64,7 +68,7 @@ IMPORTS: tuple[Rule, ...] = (
     rule(
         Cause.MISSING_DEPENDENCY,
         "packages that check for another themselves, torchaudio",
-        r"(?:Import|ModuleNotFound|Runtime)Error: "
+        r"(?:Import|ModuleNotFound|Runtime)Error:[ \n]"
         r".{0,200}(?:not installed|pip3? install|[Pp]lease install)",
         r"No audio I/O backend is available",
         r"is not one of available backends",

@@ -14,7 +14,7 @@ SYMPTOMS: tuple[Rule, ...] = (
         r"Failed building wheel for|Could not build wheels",
         r"[Ff]ailed to build installable wheels",
         r"Getting requirements to build \w{1,10} did not run successfully",
-        r"subprocess-exited-with-error",
+        r"subprocess-exited-with-error|Command errored out with exit status",
     ),
     rule(
         Cause.REPOSITORY_DEFECT,

@@ -74,6 +74,11 @@ class Engine:
                 raise
             return _container(created.attrs)
 
+    def demand_image(self, image: str) -> None:
+        """Raise SandboxError when the image is not on this machine."""
+        with self._calling(f"find the image {image}"):
+            self.client.api.inspect_image(image)
+
     def inspect(self, container: str) -> Container:
         """Look at a container, by id or name."""
         with self._calling("find the sandbox"):

@@ -25,6 +25,7 @@ _ROOT_UID = 0
 _UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
 _KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep"})
 _KILLED = 137
+_DEATH_SECONDS = 1.0
 
 # The engine and the runtime add these to each exec, beside what the image sets.
 _ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
@@ -122,9 +123,17 @@ class DockerSandbox:
         self._engine.start(self.handle)
 
     def _require_running(self) -> None:
-        if not self._engine.inspect(self.handle).is_running:
-            message = f"The sandbox of {self._spec.trial} ended while a command ran in it: its time"
-            raise SandboxError(message + " is over, or it was removed; start the trial again.")
+        """Tell a command that was killed from one that died with its container.
+
+        The engine notes the end of the container up to a moment after that of the command.
+        """
+        give_up = time.monotonic() + _DEATH_SECONDS
+        while self._engine.inspect(self.handle).is_running:
+            if time.monotonic() > give_up:
+                return
+            time.sleep(0.05)
+        message = f"The sandbox of {self._spec.trial} ended while a command ran in it: its time is "
+        raise SandboxError(message + "over, or it was stopped; start the trial again.")
 
     def _require_no_network(self) -> None:
         networks = self._engine.inspect(self.handle).networks

@@ -45,11 +45,12 @@ def read_file(root: Path, path: str, *, limit_bytes: int) -> bytes | FileFault:
     except OSError:
         # A link (ELOOP), a file as a folder (ENOTDIR), a socket (ENXIO).
         return FileFault.NOT_A_FILE
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return FileFault.NOT_A_FILE
     with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return FileFault.NOT_A_FILE
         content = stream.read(limit_bytes + 1)
-        return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
+    return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
 
 
 def remove_tree(folder: Path) -> None:

@@ -1,0 +1,75 @@
+"""The demonstration: one small repository, an honest baseline and a lying agent."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from reb_action import manifest, outputs, trial
+from reb_action.errors import UsageError
+from reb_action.git import git
+from reb_action.layout import SessionLayout, data_folder
+from reb_action.model.manifest import Manifest
+from reb_action.model.verdict import Verdict
+from reb_action.render.text import verdict_lines
+from reb_action.sandbox.protocol import Kind
+from reb_action.session import AgentChoice
+from reb_action.trial import Options, Tell
+
+_SECONDS: Final = 120
+
+_IDENTITY: Final = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
+_COMMIT: Final = (
+    ("init", "--quiet"),
+    ("add", "."),
+    (*_IDENTITY, "commit", "--quiet", "--message", "Spirals"),
+)
+
+
+def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> Iterator[str]:
+    """Run both trials below `folder`, which an earlier demonstration may have left; yield lines."""
+    place = data_folder("tests") / "demo"
+    if not place.is_dir():
+        raise UsageError(
+            "the demonstration is part of the repository, not of the installed package"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    mirror = folder / "mirror"
+    wanted = _committed(place, mirror)
+    liar = AgentChoice(
+        name="replay", argument=str(place / "liar"), total_seconds=_SECONDS, setup_seconds=_SECONDS
+    )
+    honest = AgentChoice(name="pip", argument=None, total_seconds=_SECONDS, setup_seconds=_SECONDS)
+    for name, choice in (("honest", honest), ("liar", liar)):
+        tell(f"--- {name}: the agent {choice.name} on {wanted.repository}")
+        verdict = _trial(wanted, choice, folder / name, mirror, environ=environ, tell=tell)
+        yield ""
+        yield from verdict_lines(verdict)
+        yield f"page: {folder / name / 'index.html'}"
+
+
+def _trial(
+    wanted: Manifest,
+    choice: AgentChoice,
+    folder: Path,
+    mirror: Path,
+    *,
+    environ: Mapping[str, str],
+    tell: Tell,
+) -> Verdict:
+    options = Options(manifest=wanted, agent=choice, folder=folder, kind=Kind.LOCAL, mirror=mirror)
+    verdict = trial.run(options, environ=environ, tell=tell)
+    outputs.write_page(SessionLayout(folder=folder), verdict)
+    return verdict
+
+
+def _committed(place: Path, mirror: Path) -> Manifest:
+    """Make the shipped files a git repository, as a repository under test is one."""
+    wanted = manifest.load(place / "manifest.yaml")
+    repository = mirror / wanted.repository
+    shutil.copytree(place / "repository", repository)
+    for arguments in _COMMIT:
+        git(repository / ".git", f"--work-tree={repository}", *arguments, to="commit the example")
+    head = git(repository / ".git", "rev-parse", "HEAD", to="name the commit of the example")
+    return replace(wanted, commit=head.decode().strip())

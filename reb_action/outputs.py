@@ -1,0 +1,102 @@
+"""From what the user typed to values, and from values to what the user sees."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+import click
+
+from reb_action import documents, manifest
+from reb_action.agents.spec import AgentLimits
+from reb_action.errors import UsageError
+from reb_action.layout import SessionLayout
+from reb_action.model.manifest import Level, Manifest
+from reb_action.model.verdict import Verdict
+from reb_action.render.page import trial_page
+from reb_action.render.text import verdict_lines
+from reb_action.sandbox.protocol import Kind, Network
+from reb_action.session import AgentChoice
+from reb_action.trial import Options
+
+_LEVELS: Final = ", ".join(Level)
+
+
+def options(chosen: Mapping[str, object]) -> Options:
+    """Return the options of a trial from what the command line parsed; raises UsageError."""
+    wanted = manifest.find(cast(str, chosen["repository"]))
+    choice = AgentChoice(
+        name=cast(str, chosen["agent"]),
+        argument=cast(str | None, chosen["agent_argument"]),
+        total_seconds=cast(int, chosen["agent_seconds"]),
+        setup_seconds=AgentLimits().setup_seconds,
+    )
+    folder = cast(Path | None, chosen["folder"]) or _folder(wanted, choice, chosen["attempt"])
+    return Options(
+        manifest=wanted,
+        agent=choice,
+        folder=folder.absolute(),
+        attempt=cast(int, chosen["attempt"]),
+        kind=Kind(cast(str, chosen["sandbox"])),
+        image=cast(str, chosen["image"]) if chosen["sandbox"] == Kind.DOCKER else None,
+        mirror=cast(Path | None, chosen["mirror"]),
+        gpus=cast(int, chosen["gpus"]),
+        network=Network(cast(str, chosen["network"])),
+        levels=parse_levels(cast(str, chosen["levels"])),
+    )
+
+
+def parse_levels(text: str) -> tuple[Level, ...]:
+    """Return the levels of a list such as `C0,C1`, in the order of the pyramid."""
+    names = {name.strip().upper() for name in text.split(",") if name.strip()}
+    unknown = sorted(names - set(Level))
+    if unknown or not names:
+        raise UsageError(f"there is no level {unknown[:1] or ['']}; the levels are {_LEVELS}")
+    return tuple(level for level in Level if level in names)
+
+
+def write_page(layout: SessionLayout, verdict: Verdict) -> None:
+    """Write the page of a trial beside its verdict."""
+    documents.write_bytes(layout.page, trial_page(verdict).encode())
+
+
+def show(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
+    """Print a verdict for people, or as JSON for machines."""
+    if as_json:
+        click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
+        return
+    click.echo("\n".join(verdict_lines(verdict)))
+    click.echo(f"verdict and page: {folder}")
+
+
+def validated(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield what was found good, and the denominators; raises DocumentError for the first fault."""
+    manifests = [one for path in paths for one in _manifests(path)]
+    yield f"{len(manifests)} manifests are valid"
+    yield "          " + "  ".join(f"{level:>5}" for level in Level if level is not Level.C5)
+    yield "paper     " + "  ".join(f"{count:>5}" for count in _paper(manifests))
+    yield "strict    " + "  ".join(f"{count:>5}" for count in _strict(manifests))
+    for one in manifests:
+        for level, reason in sorted(one.paper_only.items()):
+            yield f"{one.repository} {level} counts in paper only: {reason}"
+
+
+def _folder(wanted: Manifest, choice: AgentChoice, attempt: object) -> Path:
+    name = Path(choice.name).stem if choice.name.endswith((".yaml", ".yml")) else choice.name
+    return Path("results") / f"{wanted.slug}.{name}.{attempt}"
+
+
+def _manifests(path: Path) -> tuple[Manifest, ...]:
+    return manifest.load_folder(path) if path.is_dir() else (manifest.load(path),)
+
+
+def _paper(manifests: list[Manifest]) -> Iterator[int]:
+    yield sum(one.imports for one in manifests)
+    for level in (Level.C1, Level.C2, Level.C3, Level.C4):
+        yield sum(level not in one.not_applicable for one in manifests)
+
+
+def _strict(manifests: list[Manifest]) -> Iterator[int]:
+    yield len(manifests)
+    for level in (Level.C1, Level.C2, Level.C3, Level.C4):
+        left_out = sum(level in one.not_applicable or level in one.paper_only for one in manifests)
+        yield len(manifests) - left_out

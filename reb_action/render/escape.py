@@ -1,0 +1,28 @@
+"""The one escaping function of each channel; untrusted text has no other way out."""
+
+import html
+import re
+import unicodedata
+from typing import Final
+
+_LIMIT: Final = 400
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+
+
+def clean(text: str, *, limit: int = _LIMIT) -> str:
+    """Return one visible line: no control, bidi or invisible characters, bounded in length."""
+    line = " ".join(_ANSI.sub("", text).split())
+    shown = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def log(text: str) -> str:
+    """Return a line that no runner takes for a command: not `::` in front, not `##[` anywhere."""
+    line = clean(text).replace("##[", "## [")
+    return f"| {line}" if line.startswith("::") else line
+
+
+def page(text: str) -> str:
+    """Return text for HTML content and quoted attributes."""
+    return html.escape(clean(text, limit=4000), quote=True)

@@ -1,0 +1,209 @@
+"""The session folder of one trial: its state between the steps, and the evidence it holds."""
+
+import hashlib
+import os
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, TypeVar
+
+from reb_action import documents, report
+from reb_action.errors import DocumentError, UsageError
+from reb_action.layout import SessionLayout
+from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.manifest import RUN_LEVELS, Level, Trial
+from reb_action.model.observation import (
+    CudaObservation,
+    ImportsObservation,
+    Interpreter,
+    Observation,
+    RunObservation,
+)
+from reb_action.model.verdict import Verdict
+from reb_action.sandbox.protocol import SandboxSpec
+from reb_action.sandbox.trace import Trace
+from reb_action.verdict import Evidence
+
+T = TypeVar("T")
+
+
+class Phase(StrEnum):
+    """How far a trial has come."""
+
+    STARTING = "starting"
+    STARTED = "started"
+    AGENT_DONE = "agent_done"
+    FROZEN = "frozen"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """A process of this machine; `started` tells it from a later one with the same number."""
+
+    pid: int
+    started: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentChoice:
+    """Which agent, as the user said it."""
+
+    name: str
+    argument: str | None
+    total_seconds: int
+    setup_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """State between steps. `owner` called the steps; `busy` is the step that is at work."""
+
+    trial: Trial
+    agent: AgentChoice
+    levels: tuple[Level, ...]
+    spec: SandboxSpec
+    owner: Process
+    handle: str = ""
+    phase: Phase = Phase.STARTING
+    busy: Process | None = None
+
+
+DOCUMENTS: Final[Mapping[str, type]] = {
+    "session": Session,
+    "agent_run": AgentRun,
+    "freeze": Freeze,
+    "interpreter": Interpreter,
+    "imports": ImportsObservation,
+    "cuda": CudaObservation,
+    "run": RunObservation,
+    "verdict": Verdict,
+}
+"""Every document that a session folder may hold; each has its schema."""
+
+
+def load(layout: SessionLayout) -> Session:
+    """Read the session of a folder; raises DocumentError."""
+    return documents.read(layout.session, Session, kind="session")
+
+
+def save(layout: SessionLayout, session: Session) -> Session:
+    """Write the session and return it."""
+    documents.write(layout.session, session, kind="session")
+    return session
+
+
+@contextmanager
+def at_work(layout: SessionLayout) -> Generator[Session]:
+    """Mark a step as at work, so that a later sweep sees when it was killed in the middle."""
+    session = load(layout)
+    if session.phase is Phase.STOPPED:
+        raise UsageError(f"the trial in {layout.folder} is stopped; start it again first")
+    save(layout, replace(session, busy=process(os.getpid())))
+    try:
+        yield session
+    finally:
+        if layout.session.is_file():
+            save(layout, replace(load(layout), busy=None))
+
+
+def is_alive(trace: Trace) -> bool:
+    """Say whether a sandbox's session still goes on: not stopped, its caller and step alive.
+
+    Steps are processes of their own, so between them only the caller tells: the runner's worker,
+    or a shell. A step that was killed leaves itself as `busy`.
+    """
+    layout = SessionLayout(folder=Path(trace.mount).parent.parent)
+    try:
+        session = load(layout)
+    except DocumentError:
+        return False
+    if session.phase is Phase.STOPPED or session.spec.session != trace.session:
+        return False
+    return all(_goes_on(one) for one in (session.owner, session.busy) if one is not None)
+
+
+def process(pid: int) -> Process:
+    """Return the mark of a running process."""
+    return Process(pid=pid, started=_started(pid) or 0)
+
+
+def evidence(layout: SessionLayout) -> Evidence:
+    """Read everything that a verdict rests on; a missing file is missing evidence."""
+    session = load(layout)
+    raw = layout.report
+    data = documents.read_bytes(raw, limit=report.LIMIT_BYTES + 1) if raw.exists() else None
+    freeze = _optional(layout.freeze, Freeze, kind="freeze")
+    return Evidence(
+        trial=session.trial,
+        gpus_promised=session.spec.gpus,
+        levels=session.levels,
+        agent_run=_optional(layout.agent_run, AgentRun, kind="agent_run"),
+        freeze=freeze,
+        report=_report(freeze, data),
+        lacks_path=data is not None and report.lacks_path(data),
+        interpreter=_optional(layout.interpreter, Interpreter, kind="interpreter"),
+        observations=dict(_observations(layout)),
+        hashes=hashes(layout),
+    )
+
+
+def hashes(layout: SessionLayout) -> dict[str, str]:
+    """Return the SHA-256 of every file of the folder that is evidence, by its relative path."""
+    single = (layout.agent_run, layout.report, layout.freeze, layout.interpreter, layout.agent_log)
+    files = [*single, *sorted((layout.folder / "levels").glob("C?.*"))]
+    return {
+        file.relative_to(layout.folder).as_posix(): _sha256(file)
+        for file in files
+        if file.is_file()
+    }
+
+
+def kind_of(level: Level) -> tuple[type[Observation], str]:
+    """Return the type and the document kind of a level's observation."""
+    if level in RUN_LEVELS:
+        return RunObservation, "run"
+    return (CudaObservation, "cuda") if level is Level.C2 else (ImportsObservation, "imports")
+
+
+def _report(freeze: Freeze | None, data: bytes | None) -> Report | ReportFault | None:
+    if freeze is None:
+        return None
+    if freeze.report is not None and data is None:
+        return freeze.report
+    if data is None or hashlib.sha256(data).hexdigest() != freeze.report_sha256:
+        raise DocumentError("report.json is not the one that was harvested; the folder was changed")
+    return report.parse(data)
+
+
+def _observations(layout: SessionLayout) -> Iterator[tuple[Level, Observation]]:
+    for level in Level:
+        path = layout.observation(level)
+        if level is not Level.C5 and path.is_file():
+            kind_of_value, kind = kind_of(level)
+            yield level, documents.read(path, kind_of_value, kind=kind)
+
+
+def _optional(path: Path, kind_of_value: type[T], *, kind: str) -> T | None:
+    return documents.read(path, kind_of_value, kind=kind) if path.exists() else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _goes_on(one: Process) -> bool:
+    return _started(one.pid) == one.started
+
+
+def _started(pid: int) -> int | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    # A zombie has ended already.
+    return None if fields[0] == "Z" else int(fields[19])

@@ -1,0 +1,309 @@
+"""The phases of a trial, each a function over its session folder; the command line calls them."""
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from reb_action import documents, report, session, source
+from reb_action.agents.drive import drive
+from reb_action.agents.environment import settings
+from reb_action.agents.prompt import prompt
+from reb_action.agents.spec import AgentLimits, agent
+from reb_action.errors import DocumentError, UsageError
+from reb_action.layout import SessionLayout
+from reb_action.levels import spec_of
+from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.model.manifest import Level, Manifest, Trial
+from reb_action.model.observation import Interpreter, Observation
+from reb_action.model.verdict import LevelResult, Verdict
+from reb_action.probing.cuda import observe_cuda
+from reb_action.probing.imports import observe_imports
+from reb_action.probing.interpreter import observe_interpreter
+from reb_action.probing.room import Room, reveal
+from reb_action.probing.run import observe_run
+from reb_action.probing.survey import restore, survey
+from reb_action.sandbox import select
+from reb_action.sandbox.protocol import FileFault, Kind, Limits, Network, Sandbox, SandboxSpec
+from reb_action.session import AgentChoice, Phase, Session
+from reb_action.verdict import judge
+
+Tell = Callable[[str], None]
+"""Is told, in plain lines, what goes on."""
+
+_FAULTS: Final = {
+    FileFault.MISSING: ReportFaultKind.MISSING,
+    FileFault.NOT_A_FILE: ReportFaultKind.NOT_A_FILE,
+    FileFault.TOO_LARGE: ReportFaultKind.TOO_LARGE,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """All that a user decides about one trial."""
+
+    manifest: Manifest
+    agent: AgentChoice
+    folder: Path
+    attempt: int = 1
+    kind: Kind = Kind.DOCKER
+    image: str | None = None
+    mirror: Path | None = None
+    gpus: int = 0
+    network: Network = Network.OPEN
+    levels: tuple[Level, ...] = tuple(Level)
+    limits: Limits = field(default_factory=Limits)
+
+
+def start(options: Options, *, owner: int, tell: Tell) -> Session:
+    """Sweep leftovers, make the session folder, start the sandbox, check the commit out in it."""
+    chosen = agent(options.agent.name, argument=options.agent.argument)
+    layout = SessionLayout(folder=options.folder.absolute())
+    _demand_free(layout)
+    for name in select.sweep(options.kind, alive=session.is_alive):
+        tell(f"removed what the killed trial {name} had left running")
+    shutil.rmtree(layout.work, ignore_errors=True)
+    layout.mount.mkdir(parents=True)
+    trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
+    begun = session.save(layout, _session(options, trial, layout, owner))
+    try:
+        return _begin(options, layout, begun, tell)
+    except BaseException:
+        # Nothing of a trial that never began is worth keeping, and its sandbox least of all.
+        _remove(begun.spec)
+        shutil.rmtree(layout.folder)
+        raise
+
+
+def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) -> Session:
+    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
+    checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
+    tell(f"starting the sandbox ({options.kind})")
+    sandbox = select.start(begun.spec)
+    begun = session.save(layout, replace(begun, handle=sandbox.handle))
+    sandbox.put(sandbox.layout.repository, source.archive(checkout))
+    return session.save(layout, replace(begun, phase=Phase.STARTED))
+
+
+def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) -> AgentRun:
+    """Let the agent work, to its end or its deadline; then freeze the sandbox."""
+    with session.at_work(layout) as begun:
+        if begun.phase is not Phase.STARTED:
+            raise UsageError(f"the agent in {layout.folder} has run already; start the trial again")
+        chosen = agent(begun.agent.name, argument=begun.agent.argument)
+        sandbox = select.attach(begun.spec, begun.handle)
+        task = prompt(
+            sandbox.layout,
+            repository=begun.trial.manifest.repository,
+            deadline_seconds=begun.agent.total_seconds,
+        )
+        tell(f"the agent {chosen.name} is at work (at most {begun.agent.total_seconds} s)")
+        ended = drive(
+            sandbox,
+            chosen,
+            prompt=task.text,
+            limits=AgentLimits(
+                total_seconds=begun.agent.total_seconds, setup_seconds=begun.agent.setup_seconds
+            ),
+            secrets={},
+            settings=settings(environ),
+            log=layout.agent_log,
+        )
+        documents.write(layout.agent_run, ended, kind="agent_run")
+        session.save(layout, replace(session.load(layout), phase=Phase.AGENT_DONE))
+        _freeze(layout, begun, sandbox, tell)
+    return ended
+
+
+def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
+    """Make the observation of one level, if there is anything to observe, and judge it."""
+    with session.at_work(layout) as begun:
+        sandbox = select.attach(begun.spec, begun.handle)
+        if begun.phase is not Phase.FROZEN:
+            _freeze(layout, begun, sandbox, tell)
+        evidence = session.evidence(layout)
+        usable = isinstance(evidence.report, Report) and evidence.interpreter is not None
+        if usable and evidence.interpreter and not evidence.interpreter.fault:
+            _observe(layout, begun, sandbox, level, tell)
+    return judge(session.evidence(layout)).result(level)
+
+
+def conclude(layout: SessionLayout) -> Verdict:
+    """Judge the trial from its folder and write the verdict."""
+    verdict = judge(session.evidence(layout))
+    documents.write(layout.verdict, verdict, kind="verdict")
+    return verdict
+
+
+def judge_again(layout: SessionLayout) -> Verdict:
+    """Recompute the verdict of an artifact; raises DocumentError if it was tampered with."""
+    verdict = judge(session.evidence(layout))
+    if layout.verdict.exists():
+        written = documents.read(layout.verdict, Verdict, kind="verdict")
+        _demand_untouched(written, verdict)
+    return verdict
+
+
+def stop(layout: SessionLayout, *, tell: Tell) -> None:
+    """Remove the sandbox and the scratch of a trial; what was observed stays."""
+    begun = session.load(layout)
+    if begun.handle or begun.phase is Phase.STARTING:
+        _remove(begun.spec)
+    shutil.rmtree(layout.work, ignore_errors=True)
+    session.save(layout, replace(begun, phase=Phase.STOPPED, busy=None))
+    tell("the sandbox is removed")
+
+
+def stop_all(*, tell: Tell) -> None:
+    """Remove every sandbox that trials on this machine have left or still use."""
+    for kind in Kind:
+        for name in select.sweep(kind, alive=lambda _: False):
+            tell(f"removed the sandbox of session {name}")
+
+
+def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
+    """Do all phases in one process; whatever happens, the sandbox is removed."""
+    layout = SessionLayout(folder=options.folder.absolute())
+    _demand_free(layout)
+    try:
+        start(options, owner=os.getpid(), tell=tell)
+        run_agent(layout, environ=environ, tell=tell)
+        for level in options.levels:
+            if level is not Level.C5:
+                _told(observe(layout, level, tell=tell), tell)
+        verdict = conclude(layout)
+        _told(verdict.result(Level.C5), tell)
+        return verdict
+    finally:
+        if layout.session.exists():
+            stop(layout, tell=tell)
+
+
+def _told(result: LevelResult, tell: Tell) -> None:
+    tell(f"{result.level} {result.outcome}: {result.reason}")
+
+
+def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) -> Session:
+    spec = SandboxSpec(
+        kind=options.kind,
+        session=secrets.token_hex(8),
+        trial=trial.id,
+        image=options.image,
+        mount=str(layout.mount),
+        scratch=str(layout.work / "sandbox"),
+        gpus=options.gpus,
+        network=options.network,
+        limits=options.limits,
+    )
+    return Session(
+        trial=trial,
+        agent=options.agent,
+        levels=options.levels,
+        spec=spec,
+        owner=session.process(owner),
+    )
+
+
+def _remove(spec: SandboxSpec) -> None:
+    select.sweep(spec.kind, alive=lambda trace: trace.session != spec.session)
+
+
+def _demand_free(layout: SessionLayout) -> None:
+    if not layout.folder.exists():
+        return
+    if layout.session.exists():
+        begun = session.load(layout)
+        if begun.phase is not Phase.STOPPED:
+            _remove(begun.spec)
+        raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
+    if any(layout.folder.iterdir()):
+        raise UsageError(f"{layout.folder} is not empty; name a folder that does not exist")
+
+
+def _freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, tell: Tell) -> None:
+    manifest = begun.trial.manifest
+    tell("freezing: ending every process, reading the report, revealing the probes")
+    survivors = sandbox.halt()
+    harvested = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
+    data = harvested if isinstance(harvested, bytes) else None
+    if data is not None:
+        documents.write_bytes(layout.report, data)
+    reveal(layout.mount, manifest)
+    sandbox.resume(network=_probe_network(begun))
+    claimed = _claimed(harvested)
+    room = Room(sandbox=sandbox, mount=layout.mount, manifest=manifest)
+    pristine = source.open_existing(layout.source, manifest.commit)
+    path = claimed.python_path if isinstance(claimed, Report) else None
+    seen = survey(room, pristine, interpreter=path)
+    if isinstance(claimed, Report) and seen.interpreter is not None:
+        interpreter = observe_interpreter(room, claimed, seen.interpreter)
+        documents.write(layout.interpreter, interpreter, kind="interpreter")
+    freeze = Freeze(
+        report=claimed if isinstance(claimed, ReportFault) else None,
+        report_sha256=None if data is None else hashlib.sha256(data).hexdigest(),
+        touched=restore(room, pristine, seen.touched),
+        survivors=survivors,
+        native=seen.native,
+    )
+    documents.write(layout.freeze, freeze, kind="freeze")
+    session.save(layout, replace(session.load(layout), phase=Phase.FROZEN))
+
+
+def _probe_network(begun: Session) -> Network:
+    wanted = any(one.network for one in begun.trial.manifest.entrypoints.values())
+    return begun.spec.network if wanted else Network.NONE
+
+
+def _claimed(harvested: bytes | FileFault) -> Report | ReportFault:
+    if isinstance(harvested, bytes):
+        return report.parse(harvested)
+    return report.fault(_FAULTS[harvested])
+
+
+def _observe(
+    layout: SessionLayout, begun: Session, sandbox: Sandbox, level: Level, tell: Tell
+) -> None:
+    manifest = begun.trial.manifest
+    runs = level in manifest.entrypoints
+    if not runs and (level not in (Level.C0, Level.C2) or level in manifest.not_applicable):
+        return
+    if begun.spec.gpus < _gpus_needed(manifest, level):
+        return
+    tell(f"{level} is being observed")
+    room = Room(sandbox=sandbox, mount=layout.mount, manifest=manifest)
+    observation = _observation(layout, room, level)
+    documents.write(layout.observation(level), observation, kind=session.kind_of(level)[1])
+
+
+def _gpus_needed(manifest: Manifest, level: Level) -> int:
+    return spec_of(level).gpus_needed(manifest)
+
+
+def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation:
+    claimed = report.parse(documents.read_bytes(layout.report))
+    assert isinstance(claimed, Report)  # noqa: S101
+    if level is Level.C2:
+        return observe_cuda(room, claimed)
+    pristine = source.open_existing(layout.source, room.manifest.commit)
+    if level is Level.C0:
+        interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
+        native = documents.read(layout.freeze, Freeze, kind="freeze").native
+        return observe_imports(room, pristine, interpreter, native)
+    observation, log = observe_run(room, pristine, claimed, level)
+    documents.write_bytes(layout.log(level), log)
+    return observation
+
+
+def _demand_untouched(written: Verdict, now: Verdict) -> None:
+    for path in sorted({*written.evidence, *now.evidence}):
+        if written.evidence.get(path) != now.evidence.get(path):
+            raise DocumentError(f"{path} is not what was judged: this artifact was changed")
+    if written != now:
+        raise DocumentError(
+            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
+            f" by reb {now.reb}); run reb judge --write to replace it"
+        )

@@ -1,0 +1,1 @@
+"""Spirals and a network that tells their arms apart."""
