@@ -262,7 +262,8 @@ def test_pip_section_of_a_conda_environment_is_read(repo: Path) -> None:
 def test_dependencies_of_a_poetry_project_are_translated(repo: Path) -> None:
     (repo / "pyproject.toml").write_text(
         '[tool.poetry.dependencies]\npython = "^3.9"\nnumpy = "^1.26"\nscipy = "*"\nplain = "1.2"\n'
-        'rich = {version = "~13.0", extras = ["jupyter"]}\nextra = {version = "1", optional = true}\n'
+        'rich = {version = "~13.0", extras = ["jupyter"]}\n'
+        'extra = {version = "1", optional = true}\n'
         'own = {git = "https://example.org/own", rev = "abc"}\n'
     )
     assert declared.project_file(repo) == "pyproject.toml"

@@ -11,6 +11,8 @@ import pytest
 
 from reb_action.errors import SourceError
 from reb_action.model.manifest import Manifest
+from reb_action.sandbox.local.sandbox import start
+from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.source import Source, archive, archive_of, checkout, open_existing
 
 IDENTITY = {
@@ -314,6 +316,26 @@ def test_archive_unpacks_into_a_working_clone(tmp_path: Path, source: Source) ->
         opened.extractall(tmp_path / "copy", filter="data")
     assert run(tmp_path / "copy", "status", "--porcelain") == ""
     assert run(tmp_path / "copy", "rev-parse", "HEAD") == source.commit
+
+
+def test_sandbox_takes_the_checkout_and_touched_files_again(
+    tmp_path: Path, mirror: Path, clone: Path
+) -> None:
+    (clone / "code").mkdir()
+    (clone / "code" / "train.py").write_text("print()\n")
+    (clone / "outside").symlink_to(tmp_path)
+    source = checkout(manifest(commit(clone, "all")), folder=tmp_path / "s", mirror=mirror)
+    places = {"mount": str(tmp_path / "mount"), "scratch": str(tmp_path / "scratch")}
+    sandbox = start(
+        SandboxSpec(kind=Kind.LOCAL, session=tmp_path.name, trial="t", image=None, **places)
+    )
+    copy = Path(sandbox.layout.repository)
+    sandbox.put(str(copy), archive(source))
+    assert run(copy, "status", "--porcelain") == ""
+    (copy / "code" / "train.py").write_text("changed")
+    sandbox.put(str(copy), archive_of(source, ["code/train.py"]))
+    assert run(copy, "status", "--porcelain") == ""
+    sandbox.remove()
 
 
 def test_archives_are_equal_byte_for_byte(
