@@ -39,6 +39,8 @@ class Facts:
     has_gpu: bool = True
     agent_gave_up: bool = False
     harness_failed: bool = False
+    # Top-level modules that the repository itself holds; a name here is not a package's fault.
+    own_modules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,5 +1,6 @@
 """Reads one diagnosis out of a log and the facts: facts first, then the most specific rule."""
 
+import re
 from collections.abc import Iterable
 
 from reb_action.diagnosis.cause import Cause, Diagnosis, Facts
@@ -7,6 +8,8 @@ from reb_action.diagnosis.excerpt import Excerpt, excerpt
 from reb_action.diagnosis.rules import RULES, Rule
 
 PROOF_CHARACTERS = 300
+
+_MODULE = re.compile(r"\b(?:from|module|named) '(\w{1,80})")
 
 # A rank that died leaves the others waiting: these outrank the deadline that then ends the run.
 _OUTRANK_THE_DEADLINE = frozenset({Cause.NCCL, Cause.OUT_OF_MEMORY_GPU, Cause.OUT_OF_MEMORY_HOST})
@@ -51,9 +54,18 @@ def _first(rules: Iterable[Rule], text: str, facts: Facts) -> Diagnosis | None:
     for rule in rules:
         line = _proof(rule, text)
         if line is not None:
-            without_gpu = None if facts.has_gpu else rule.without_gpu
-            return Diagnosis(cause=without_gpu or rule.cause, line=line)
+            return Diagnosis(cause=_meaning(rule, line, facts), line=line)
     return None
+
+
+def _meaning(rule: Rule, line: str, facts: Facts) -> Cause:
+    """Return what the rule's words mean on this machine and in this repository."""
+    if rule.without_gpu is not None and not facts.has_gpu:
+        return rule.without_gpu
+    module = _MODULE.search(line)
+    if rule.of_own is not None and module is not None and module[1] in facts.own_modules:
+        return rule.of_own
+    return rule.cause
 
 
 def _proof(rule: Rule, text: str) -> str | None:

@@ -30,12 +30,12 @@ def observe_imports(
         unresolved = imports.read_unresolved(_pyright(room, place))
     finally:
         shutil.rmtree(room.mount / place, ignore_errors=True)
-    names = frozenset[str]().union(*(imports.imported_names(text) for text in sources.values()))
-    local = imports.local_names([file.path for file in source.files])
+    by_file = {path: imports.imported_names(text) for path, text in sources.items()}
+    names = frozenset[str]().union(*by_file.values())
     return ImportsObservation(
         total=len(names),
         missing=tuple(sorted(unresolved.missing)),
-        third_party=tuple(sorted(imports.third_party(names, local=local))),
+        third_party=tuple(sorted(imports.third_party(names, local=imports.local_names(by_file)))),
         stub_only=tuple(sorted(unresolved.stub_only)),
         files=len(sources),
         pyright=tools.version,

@@ -23,10 +23,34 @@ LINES = {
     "libraries": "lib" * 600 + "\n",
     "requirements": "ImportError: " + "requires " * 200 + "\n",
 }
-WORDS = (
-    "the loss Error importing module No named ' CUDA python3 /env/lib site-packages ( ) : := "
-    'f" match Traceback cannot name from import lib .so command'
-).split()
+WORDS = [
+    "the",
+    "loss",
+    "Error",
+    "importing",
+    "module",
+    "No",
+    "named",
+    "'",
+    "CUDA",
+    "python3",
+    "/env/lib",
+    "site-packages",
+    "(",
+    ")",
+    ":",
+    ":=",
+    'f"',
+    "match",
+    "Traceback",
+    "cannot",
+    "name",
+    "from",
+    "import",
+    "lib",
+    ".so",
+    "command",
+]
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Rules for imports: extensions that were not built, packages of another version, or absent."""
 
 from reb_action.diagnosis.cause import Cause
+from reb_action.diagnosis.rules.packages import PACKAGES
 from reb_action.diagnosis.rules.rule import NO_MODULE, Rule, rule
 
 # Extensions that a repository builds itself, or whose wheel has a compiled half of another name.
@@ -10,6 +11,9 @@ _EXTENSIONS = (
     r"|selective_scan\w{0,20}|pointnet2\w{0,20}|pointops\w{0,10}|gridencoder|raymarching"
     r"|freqencoder|tinycudann|nvdiffrast)"
 )
+
+# Top-level names under which repositories keep their own code.
+_LOCAL = r"(?:src|utils?|models?|configs?|modules?|networks?|dataloaders?|tools|scripts|ldm)\b"
 
 IMPORTS: tuple[Rule, ...] = (
     rule(
@@ -35,10 +39,23 @@ IMPORTS: tuple[Rule, ...] = (
         Cause.MIXED_FRAMEWORKS,
         "Python, importing from a package of another version",
         r"cannot import name '\w{1,80}' from '[\w.]{1,120}' \(\S{0,200}(?:site|dist)-packages",
-        r"cannot import name '\w{1,80}'$",
-        r"AttributeError: module '[\w.]{1,80}' has no attribute '\w",
-        NO_MODULE + r"\w{1,60}\.[\w.]{1,120}'",
+        r"cannot import name '\w{1,80}' from '" + PACKAGES + r"[\w.]{0,120}'$",
+        r"^.{0,40}\bfrom " + PACKAGES + r"[\w.]{0,120} import .{0,200}\n"
+        r"ImportError: cannot import name '\w{1,80}'$",
+        r"site-packages/.{1,200}\n.{1,200}\nImportError: cannot import name '\w{1,80}'$",
+        r"AttributeError: module '" + PACKAGES + r"[\w.]{0,80}' has no attribute '\w",
+        NO_MODULE + PACKAGES + r"\.[\w.]{1,120}'",
+        r"AttributeError: '" + PACKAGES + r"\.[\w.]{1,80}' object has no attribute",
         r"incompatible function arguments",
+        of_own=Cause.REPOSITORY_DEFECT,
+    ),
+    rule(
+        Cause.REPOSITORY_DEFECT,
+        "Python: a module of the repository, or a setting that its own parser does not know",
+        r"cannot import name '\w{1,80}' from '" + _LOCAL + r"[\w.]{0,120}' \(unknown location\)",
+        NO_MODULE + _LOCAL + r"\.[\w.]{1,120}'",
+        r"AttributeError: module '" + _LOCAL + r"[\w.]{0,80}' has no attribute '\w",
+        r"'Namespace' object has no attribute",
     ),
     rule(
         Cause.MISSING_DEPENDENCY,

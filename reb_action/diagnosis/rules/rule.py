@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from reb_action.diagnosis.cause import Cause
 
 # "No module named" as an interpreter says it: after an exception's name or at the line's start.
-NO_MODULE = r"(?:^ {0,12}|Error: |python[\d.]{0,6}: )No module named '?"
+NO_MODULE = r"(?:^ {0,12}|Error: |: : |python[\d.]{0,6}: )No module named '?"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,6 +21,8 @@ class Rule:
     source: str
     # What the same words mean on a machine that was never meant to have a GPU.
     without_gpu: Cause | None = None
+    # What the same words mean of a module that the repository itself holds.
+    of_own: Cause | None = None
     # Whether the words count inside a warning, once it is known that the run failed.
     in_warnings: bool = False
 
@@ -30,6 +32,7 @@ def rule(
     source: str,
     *words: str,
     without_gpu: Cause | None = None,
+    of_own: Cause | None = None,
     in_warnings: bool = False,
 ) -> Rule:
     """Return the rule whose pattern is any of the given regular expressions."""
@@ -38,5 +41,6 @@ def rule(
         pattern=re.compile("|".join(words), re.MULTILINE),
         source=source,
         without_gpu=without_gpu,
+        of_own=of_own,
         in_warnings=in_warnings,
     )

@@ -27,6 +27,7 @@ RUNS: tuple[Rule, ...] = (
         r"is not a local folder and is not a valid model identifier",
         r"outgoing traffic has been disabled",
         r"api_key not configured",
+        r"doesn't exist on the Hugging Face Hub",
         r"Cannot retrieve the public link of the file",
         r"Resource .{0,60} not found\.$",
     ),

@@ -10,8 +10,8 @@ SYMPTOMS: tuple[Rule, ...] = (
         r"Error (?:building|compiling objects for) extension",
         r"ninja: build stopped",
         r"Command '\['ninja'",
-        r"error: command '[\w./+-]{1,120}' failed with exit",
-        r"Failed building wheel for|Could not build wheels",
+        r"error: command '[^'\n]{1,200}' failed with exit",
+        r"Failed building wheel for|Could not build wheels|^ {0,8}Failed to build \w",
         r"[Ff]ailed to build installable wheels",
         r"Getting requirements to build \w{1,10} did not run successfully",
         r"subprocess-exited-with-error|Command errored out with exit status",
@@ -32,5 +32,7 @@ SYMPTOMS: tuple[Rule, ...] = (
         r"shapes cannot be multiplied",
         r"Expected all tensors to be on the same device",
         r"can't open file '",
+        r"\.pyx' doesn't match any files",
+        r"error: can't copy '.{1,200}': doesn't exist",
     ),
 )
