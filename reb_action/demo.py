@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,12 +18,13 @@ from reb_action.trial import Options, Tell
 
 _SECONDS: Final = 120
 
-_IDENTITY: Final = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
-_COMMIT: Final = (
-    ("init", "--quiet"),
-    ("add", "."),
-    (*_IDENTITY, "commit", "--quiet", "--message", "Spirals"),
-)
+# Nothing of this machine or moment, so that the commit is always the one in the manifest.
+_COMMIT: Final = """tree {tree}
+author demo <demo@example.invalid> 1767225600 +0000
+committer demo <demo@example.invalid> 1767225600 +0000
+
+Spirals
+"""
 
 
 def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> Iterator[str]:
@@ -69,7 +69,13 @@ def _committed(place: Path, mirror: Path) -> Manifest:
     wanted = manifest.load(place / "manifest.yaml")
     repository = mirror / wanted.repository
     shutil.copytree(place / "repository", repository)
-    for arguments in _COMMIT:
-        git(repository / ".git", f"--work-tree={repository}", *arguments, to="commit the example")
-    head = git(repository / ".git", "rev-parse", "HEAD", to="name the commit of the example")
-    return replace(wanted, commit=head.decode().strip())
+    place = repository / ".git"
+    to = "commit the example"
+    git(place, "init", "--quiet", to=to)
+    git(place, f"--work-tree={repository}", "add", ".", to=to)
+    tree = git(place, "write-tree", to=to).decode().strip()
+    text = place / "commit"
+    text.write_text(_COMMIT.format(tree=tree), encoding="utf-8")
+    head = git(place, "hash-object", "-t", "commit", "-w", str(text), to=to).decode().strip()
+    git(place, "update-ref", "HEAD", head, to=to)
+    return wanted

@@ -1,0 +1,48 @@
+# `make demo` and `make test` need python3 (3.11 or later) with venv, and git; all else they set up.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint lock schemas bench clean
+
+demo: .venv/run
+	$(BIN)/reb demo
+
+test: .venv/dev
+	$(BIN)/pytest
+
+lint: .venv/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/python schemas/generate.py --check
+	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
+	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
+
+bench: .venv/dev
+	$(BIN)/python -m tests.bench.startup
+	$(BIN)/python -m tests.bench.noop
+
+# The locks name every package with its hashes; nothing else is installed.
+.venv/run: requirements.lock pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
+	@touch $@
+
+.venv/dev: requirements-dev.lock .venv/run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than 3.11; name another with make PYTHON=..."; exit 2; }
+	$(PYTHON) -m venv .venv
+
+lock: .venv/dev
+	$(BIN)/uv pip compile -q --generate-hashes --universal --python-version 3.11 pyproject.toml --group build -o requirements.lock
+	$(BIN)/uv pip compile -q --generate-hashes --universal --python-version 3.11 pyproject.toml --group dev -o requirements-dev.lock
+
+schemas: .venv/dev
+	$(BIN)/python schemas/generate.py
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache results
