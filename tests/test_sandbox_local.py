@@ -1,0 +1,46 @@
+"""What is special about the sandbox in a scratch folder."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from sandbox_fixtures import archive, shell
+
+from reb_action.errors import SandboxError
+from reb_action.sandbox.protocol import Sandbox
+
+
+def test_everything_is_in_the_scratch_folder(scratch: Sandbox):
+    layout = scratch.layout
+    assert scratch.handle == layout.root == scratch.spec.scratch
+    assert Path(layout.tools).resolve() == Path(scratch.spec.mount)
+    assert all(Path(place).is_dir() for place in (layout.workspace, layout.home, layout.agent))
+    assert scratch.trusted_python == sys.executable
+
+
+def test_process_that_hides_is_still_found(scratch: Sandbox):
+    # Twice orphaned, in a session of its own, without the marker, under another name.
+    shell(scratch, "(setsid env -i sh -c 'sleep 60 & sleep 61 &' >/dev/null 2>&1 &) &")
+    assert scratch.halt() == ("sleep", "sleep")
+
+
+def test_fork_chain_is_outrun(scratch: Sandbox):
+    # Each link starts the next and dies, so that no list of processes is ever complete.
+    chain = "import os, time\nwhile not os.fork(): time.sleep(0.001)"
+    shell(scratch, f"setsid env -i /usr/bin/python3 -c '{chain}' >/dev/null 2>&1 &")
+    assert scratch.halt() != ()
+    assert scratch.halt() == ()
+
+
+def test_put_stays_below_the_scratch_folder(scratch: Sandbox, tmp_path: Path):
+    with pytest.raises(SandboxError, match="outside the local sandbox"):
+        scratch.put(str(tmp_path / "elsewhere"), archive({"x": b""}))
+
+
+def test_no_descriptor_is_left_open(scratch: Sandbox):
+    shell(scratch, "true")
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    shell(scratch, "mkdir report.json; sleep 60 &")
+    scratch.read(scratch.layout.report, limit_bytes=10)
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
