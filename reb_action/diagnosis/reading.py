@@ -53,19 +53,15 @@ def _told_by_log(log: Excerpt, facts: Facts) -> Diagnosis | None:
 def _first(rules: Iterable[Rule], text: str, facts: Facts) -> Diagnosis | None:
     for rule in rules:
         line = _proof(rule, text)
-        if line is not None:
-            return Diagnosis(cause=_meaning(rule, line, facts), line=line)
+        if line is not None and (not rule.only_own or _names_own_module(line, facts)):
+            without_gpu = None if facts.has_gpu else rule.without_gpu
+            return Diagnosis(cause=without_gpu or rule.cause, line=line)
     return None
 
 
-def _meaning(rule: Rule, line: str, facts: Facts) -> Cause:
-    """Return what the rule's words mean on this machine and in this repository."""
-    if rule.without_gpu is not None and not facts.has_gpu:
-        return rule.without_gpu
+def _names_own_module(line: str, facts: Facts) -> bool:
     module = _MODULE.search(line)
-    if rule.of_own is not None and module is not None and module[1] in facts.own_modules:
-        return rule.of_own
-    return rule.cause
+    return module is not None and module[1] in facts.own_modules
 
 
 def _proof(rule: Rule, text: str) -> str | None:

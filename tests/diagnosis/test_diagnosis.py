@@ -156,3 +156,17 @@ def test_asking_for_a_gpu_is_the_repository_when_there_was_never_to_be_one():
     without_gpu = diagnose(log, replace(FAILED, has_gpu=False))
     assert with_gpu == Diagnosis(cause=Cause.WRONG_CUDA_BUILD, line=log)
     assert without_gpu == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "ImportError: cannot import name 'Config' from 'omegaconf'",
+        "AttributeError: module 'omegaconf.base' has no attribute 'Config'",
+        "ModuleNotFoundError: No module named 'omegaconf.base'",
+    ],
+)
+def test_what_a_module_of_the_repository_lacks_is_the_repository(log):
+    own = replace(FAILED, own_modules=frozenset({"omegaconf"}))
+    assert diagnose(log, FAILED) == Diagnosis(cause=Cause.MIXED_FRAMEWORKS, line=log)
+    assert diagnose(log, own) == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)

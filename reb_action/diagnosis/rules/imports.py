@@ -24,6 +24,7 @@ IMPORTS: tuple[Rule, ...] = (
         r"name '_C' is not defined",
         r"'NoneType' object has no attribute '\w{1,60}_(?:fwd|bwd|forward|backward|cuda)\w{0,10}'",
         r"[Pp]lease compile \w{1,60}",
+        r"missing \w{1,60}, run .?python3? setup\.py",
         r"Could not find lib\w{1,40}\.so",
     ),
     rule(
@@ -34,6 +35,14 @@ IMPORTS: tuple[Rule, ...] = (
         r"attempted relative import with no known parent package",
         r"from partially initialized module",
         r"; '[\w.]{1,80}' is not a package",
+    ),
+    rule(
+        Cause.REPOSITORY_DEFECT,
+        "Python: a module of the repository lacks what the repository imports from it",
+        r"cannot import name '\w{1,80}' from '",
+        r"AttributeError: module '",
+        NO_MODULE + r"\w{1,60}\.",
+        only_own=True,
     ),
     rule(
         Cause.MIXED_FRAMEWORKS,
@@ -47,7 +56,6 @@ IMPORTS: tuple[Rule, ...] = (
         NO_MODULE + PACKAGES + r"\.[\w.]{1,120}'",
         r"AttributeError: '" + PACKAGES + r"\.[\w.]{1,80}' object has no attribute",
         r"incompatible function arguments",
-        of_own=Cause.REPOSITORY_DEFECT,
     ),
     rule(
         Cause.REPOSITORY_DEFECT,

@@ -5,7 +5,7 @@ from reb_action.diagnosis.rules.rule import Rule, rule
 
 _CUDA_LIBRARIES = (
     r"lib(?:cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|cupti|nccl"
-    r"|nvJitLink|nppi\w{1,8}|c10_cuda|torch_cuda)[\w-]{0,40}\.so"
+    r"|nvJitLink|nppi\w{1,8}|c10_cuda|torch_cuda(?=\.))[\w-]{0,40}\.so"
 )
 
 MACHINE: tuple[Rule, ...] = (
@@ -114,14 +114,18 @@ MACHINE: tuple[Rule, ...] = (
         r"requires \.target sm_\d{2,3}",
         r"too old to be supported by the triton",
         r"device kernel image is invalid",
+        r"failed to get PTX kernel|Expected is_sm\d",
         r"is not compatible with the current PyTorch installation",
         in_warnings=True,
     ),
     rule(
         Cause.WRONG_CUDA_BUILD,
-        "PyTorch and what is built upon it",
+        "PyTorch, JAX and what is built upon them",
         r"The detected CUDA version \([\d.]{1,8}\) mismatches",
         r"compiled with different CUDA (?:major )?versions",
+        r"Found CUDA version \d{1,6}, but JAX was built against",
+        r"operation cusolverDnCreate\(&?handle\) failed",
+        r"ptxas [\d.]{1,12} has a bug",
         r"CUDA Setup failed despite",
         r"CUDA SETUP: (?:Required library version not found|CUDA detection failed)",
         r"No operator found for `memory_efficient_attention",

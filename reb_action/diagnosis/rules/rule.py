@@ -21,8 +21,8 @@ class Rule:
     source: str
     # What the same words mean on a machine that was never meant to have a GPU.
     without_gpu: Cause | None = None
-    # What the same words mean of a module that the repository itself holds.
-    of_own: Cause | None = None
+    # Whether the words count only when the module they name is one that the repository holds.
+    only_own: bool = False
     # Whether the words count inside a warning, once it is known that the run failed.
     in_warnings: bool = False
 
@@ -32,7 +32,7 @@ def rule(
     source: str,
     *words: str,
     without_gpu: Cause | None = None,
-    of_own: Cause | None = None,
+    only_own: bool = False,
     in_warnings: bool = False,
 ) -> Rule:
     """Return the rule whose pattern is any of the given regular expressions."""
@@ -41,6 +41,6 @@ def rule(
         pattern=re.compile("|".join(words), re.MULTILINE),
         source=source,
         without_gpu=without_gpu,
-        of_own=of_own,
+        only_own=only_own,
         in_warnings=in_warnings,
     )

@@ -21,7 +21,8 @@ TOOLS: tuple[Rule, ...] = (
         "Python's subprocess, the shell, distutils, pip",
         r"No such file or directory: '(?:/[\w./-]{0,80}/)?" + _PROGRAMS + r"'",
         r"(?:^|[ :/])" + _PROGRAMS + r": (?:command )?not found",
-        r"(?:bash|sh): (?:line )?(?:\d{1,5}: )?[\w./+-]{1,60}: (?:command )?not found",
+        r"(?:bash|sh): (?:line )?(?:\d{1,5}: )?[\w./+-]{1,60}(?<!\.sh)(?<!\.py): "
+        r"(?:command )?not found",
         r"command '[\w./+-]{1,80}' failed: No such file or directory",
         r"Cannot find command 'git'|Git executable not found",
         r"'lfs' is not a git command",

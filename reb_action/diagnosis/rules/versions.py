@@ -71,6 +71,7 @@ VERSIONS: tuple[Rule, ...] = (
         r"ResolutionImpossible",
         r"have conflicting dependencies",
         r"VersionConflict\b",
+        r"KeyError: .{1,80} is not in the \w{1,40} registry",
         r"error in [\w.-]{1,60} setup command: ",
         r"make sure the correct version of \w{1,40}(?: library)? is used",
         r"is required for a normal functioning of this module, but found",
