@@ -9,7 +9,13 @@ _EXTENSIONS = (
     r"(?:[\w.]{0,80}(?:\._ext|\._C\w{0,20}|\.cpp|_cuda|_cuda_\w{1,30}|_ext|_kernels?|_ops"
     r"|_rasterization)|MultiScaleDeformableAttention|simple_knn|_C|amp_C|causal_conv1d"
     r"|selective_scan\w{0,20}|pointnet2\w{0,20}|pointops\w{0,10}|gridencoder|raymarching"
-    r"|freqencoder|tinycudann|nvdiffrast)"
+    r"|freqencoder|awq_inference_engine|tinycudann|nvdiffrast)"
+)
+
+# The last frame of a traceback, inside an installed package; a model's __getattr__ only passes on.
+_LAST_FRAME_IN_A_PACKAGE = (
+    r"(?:site|dist)-packages/(?!torch/nn/modules/module).{1,200}\n.{1,200}\n"
+    r"(?:.{0,80}[ ^~]{2,200}\n)?(?:\(.{1,60}\) )?"
 )
 
 # Top-level names under which repositories keep their own code.
@@ -51,7 +57,10 @@ IMPORTS: tuple[Rule, ...] = (
         r"cannot import name '\w{1,80}' from '" + PACKAGES + r"[\w.]{0,120}'$",
         r"^.{0,40}\bfrom " + PACKAGES + r"[\w.]{0,120} import .{0,200}\n"
         r"ImportError: cannot import name '\w{1,80}'$",
-        r"site-packages/.{1,200}\n.{1,200}\nImportError: cannot import name '\w{1,80}'$",
+        _LAST_FRAME_IN_A_PACKAGE + r"ImportError: cannot import name '\w{1,80}'$",
+        _LAST_FRAME_IN_A_PACKAGE
+        + r"AttributeError: '(?!NoneType)\w{1,80}' object has no attribute",
+        _LAST_FRAME_IN_A_PACKAGE + r"TypeError: .{1,120} got an unexpected keyword argument",
         r"AttributeError: module '" + PACKAGES + r"[\w.]{0,80}' has no attribute '\w",
         NO_MODULE + PACKAGES + r"\.[\w.]{1,120}'",
         r"AttributeError: '" + PACKAGES + r"\.[\w.]{1,80}' object has no attribute",

@@ -107,6 +107,8 @@ MACHINE: tuple[Rule, ...] = (
         Cause.UNSUPPORTED_COMPUTE_CAPABILITY,
         "CUDA runtime, nvcc, Triton, FlashAttention, vLLM",
         r"no kernel image is available for execution",
+        r"CUDA error: invalid device function|cuda runtime error \(8\)",
+        r"cuda execution failed with error (?:98|209)\b",
         r"only supports (?:Turing|Ampere|Ada|Hopper|Blackwell)\b.{0,40} GPUs?",
         r"only supports \w{1,12} GPUs? or newer",
         r"Unsupported gpu architecture",

@@ -11,7 +11,7 @@ _NAMES = (
     "megatron|pydantic|google|importlib_metadata|jinja2|markupsafe|click|werkzeug|flask|gradio|"
     "typing_extensions|attr|yaml|nltk|spacy|setuptools|pkg_resources|pip|packaging|openai|"
     "langchain|modelscope|ray|wandb|requests|urllib3|lib|OpenSSL|charset_normalizer|chardet|numba|"
-    "llvmlite|h5py|pyarrow|fsspec|open3d|trimesh|nerfstudio|gsplat|fairseq|allennlp|ruamel|"
+    "llvmlite|h5py|pyarrow|fsspec|open3d|trimesh|nerfstudio|gsplat|fairseq|allennlp|monai|spconv|ruamel|"
     "starlette|six"
 )
 

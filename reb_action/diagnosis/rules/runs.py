@@ -40,6 +40,7 @@ RUNS: tuple[Rule, ...] = (
         r"[Cc]ould not resolve host",
         r"urlopen error",
         r"Network is unreachable",
+        r"fatal: unable to access '|git protocol on port 9418 is no longer supported",
         r"ConnectionError: |Connect(?:ion)?Timeout\b|ProxyError\b|curl: \(\d{1,2}\) ",
         r"TimeoutError: \[Errno 110\]",
         r"HTTPError: (?:HTTP Error )?[45]\d\d\b",

@@ -15,7 +15,8 @@ SYMPTOMS: tuple[Rule, ...] = (
         r"Failed building wheel for|Could not build wheels|^ {0,8}Failed to build \w",
         r"[Ff]ailed to build installable wheels",
         r"Getting requirements to build \w{1,10} did not run successfully",
-        r"subprocess-exited-with-error|Command errored out with exit status",
+        r"metadata-generation-failed|subprocess-exited-with-error",
+        r"Command errored out with exit status",
     ),
     rule(
         Cause.REPOSITORY_DEFECT,
