@@ -36,7 +36,7 @@ def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> Iterator[st
         )
     shutil.rmtree(folder, ignore_errors=True)
     mirror = folder / "mirror"
-    wanted = _committed(place, mirror)
+    wanted = committed(place, mirror)
     liar = AgentChoice(
         name="replay", argument=str(place / "liar"), total_seconds=_SECONDS, setup_seconds=_SECONDS
     )
@@ -64,7 +64,7 @@ def _trial(
     return verdict
 
 
-def _committed(place: Path, mirror: Path) -> Manifest:
+def committed(place: Path, mirror: Path) -> Manifest:
     """Make the shipped files a git repository, as a repository under test is one."""
     wanted = manifest.load(place / "manifest.yaml")
     repository = mirror / wanted.repository

@@ -14,7 +14,7 @@ from reb_action.agents.drive import drive
 from reb_action.agents.environment import settings
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, agent
-from reb_action.errors import DocumentError, UsageError
+from reb_action.errors import DocumentError, RebError, UsageError
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
 from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault, ReportFaultKind
@@ -174,13 +174,21 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
         run_agent(layout, environ=environ, tell=tell)
         for level in options.levels:
             if level is not Level.C5:
-                _told(observe(layout, level, tell=tell), tell)
+                _observed(layout, level, tell)
         verdict = conclude(layout)
         _told(verdict.result(Level.C5), tell)
         return verdict
     finally:
         if layout.session.exists():
             stop(layout, tell=tell)
+
+
+def _observed(layout: SessionLayout, level: Level, tell: Tell) -> None:
+    try:
+        _told(observe(layout, level, tell=tell), tell)
+    except RebError as error:
+        # One level that cannot be observed is no reason to lose the others; it ends as invalid.
+        tell(f"{level} could not be observed: {error}")
 
 
 def _told(result: LevelResult, tell: Tell) -> None:

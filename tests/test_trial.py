@@ -1,0 +1,325 @@
+"""Whole trials in the local sandbox: phases, crashes, and what stays on disk."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reb_action import documents, manifest, session, source, trial
+from reb_action.demo import committed
+from reb_action.errors import DocumentError, UsageError
+from reb_action.layout import SessionLayout
+from reb_action.model.agent import Ending, ReportFaultKind
+from reb_action.model.manifest import Level, LogProof, Outcome
+from reb_action.sandbox.protocol import Kind
+from reb_action.session import AgentChoice, Phase
+
+DEMO = Path(__file__).parent / "demo"
+SYSTEM = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+
+
+def silent(_line):
+    pass
+
+
+@pytest.fixture(scope="session")
+def mirror(tmp_path_factory):
+    """The repository of the demonstration, cut down to what needs no package."""
+    place = tmp_path_factory.mktemp("mirror")
+    committed(DEMO, place)
+    return place
+
+
+@pytest.fixture
+def wanted():
+    """A manifest whose entry point needs the standard library only, and a while."""
+    full = manifest.load(DEMO / "manifest.yaml")
+    entrypoint = full.entrypoints[Level.C1]
+    simple = replace(
+        entrypoint,
+        argv=("{python}", "-c", "import spirals; print('imported', spirals.__doc__)"),
+        decoy="spirals/__init__.py",
+        proofs=(LogProof(log="^imported Spirals"),),
+    )
+    return replace(full, entrypoints={Level.C1: simple})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A player for the replay agent; tests add their script and report."""
+    place = tmp_path / "player"
+    place.mkdir()
+    return place
+
+
+def report_of(**fields):
+    return json.dumps(
+        {
+            "python_path": "{home}/venv/bin/python",
+            "python_version": None,
+            "torch_version": None,
+            "cuda_available": None,
+            "gpu_count": None,
+            "ddp_expected_ok": None,
+            "env_tool": "venv",
+            "env_name": None,
+            "notes": None,
+            **fields,
+        }
+    )
+
+
+def honest(folder):
+    (folder / "run.sh").write_text(f'{SYSTEM} -m venv --without-pip "$HOME/venv"\n')
+    (folder / "report.json").write_text(report_of())
+
+
+def options_of(wanted, folder, mirror, results, *, name="replay", seconds=60):
+    choice = AgentChoice(
+        name=name,
+        argument=str(folder) if name == "replay" else None,
+        total_seconds=seconds,
+        setup_seconds=60,
+    )
+    return trial.Options(
+        manifest=wanted, agent=choice, folder=results, kind=Kind.LOCAL, mirror=mirror
+    )
+
+
+def run(options):
+    return trial.run(options, environ={}, tell=silent)
+
+
+def test_honest_trial_passes_what_applies(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    outcomes = {result.level: result.outcome for result in verdict.results}
+    assert outcomes == {
+        Level.C0: Outcome.FAILED,
+        Level.C1: Outcome.PASSED,
+        Level.C2: Outcome.NOT_APPLICABLE,
+        Level.C3: Outcome.NOT_APPLICABLE,
+        Level.C4: Outcome.NOT_APPLICABLE,
+        Level.C5: Outcome.PASSED,
+    }
+    assert verdict.result(Level.C0).reason == "3 not installed: numpy, tqdm, yaml"
+
+
+def test_verdict_is_recomputed_byte_for_byte(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    run(options_of(wanted, folder, mirror, layout.folder))
+    before = layout.verdict.read_bytes()
+    trial.judge_again(layout)
+    trial.conclude(layout)
+    assert layout.verdict.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["levels/C1.json", "levels/C1.log", "report.json", "agent.json"])
+def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, name):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    run(options_of(wanted, folder, mirror, layout.folder))
+    path = layout.folder / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(DocumentError, match=name):
+        trial.judge_again(layout)
+
+
+def test_vanished_observation_is_refused_by_name(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    run(options_of(wanted, folder, mirror, layout.folder))
+    layout.observation("C1").unlink()
+    with pytest.raises(DocumentError, match="levels/C1.json is not what was judged"):
+        trial.judge_again(layout)
+
+
+def test_unobserved_level_is_invalid_and_never_passed(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    run(options_of(wanted, folder, mirror, layout.folder))
+    layout.observation("C1").unlink()
+    result = trial.conclude(layout).result(Level.C1)
+    assert (result.outcome, result.paper) == (Outcome.INVALID, Outcome.INVALID)
+
+
+def test_nop_agent_is_blocked_everywhere_and_dishonest_nowhere(wanted, folder, mirror, tmp_path):
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", name="nop"))
+    assert verdict.result(Level.C0).outcome is Outcome.BLOCKED
+    assert verdict.result(Level.C0).imports.missing == verdict.result(Level.C0).imports.total
+    assert verdict.result(Level.C1).outcome is Outcome.BLOCKED
+    assert verdict.result(Level.C5).outcome is Outcome.FAILED
+    assert verdict.report_fault.kind is ReportFaultKind.MISSING
+
+
+def test_agent_that_overstays_is_timed_out_and_still_measured(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    (folder / "run.sh").write_text(
+        f'{SYSTEM} -m venv --without-pip "$HOME/venv"\n'
+        f'sed "s|{{home}}|$HOME|" {folder}/report.json > "$REB_REPORT"\nsleep 600\n'
+    )
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", seconds=10))
+    assert verdict.agent_run.ending is Ending.TIMED_OUT
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+
+
+def test_touched_files_are_told_and_restored(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    with (folder / "run.sh").open("a") as script:
+        script.write("rm README.md; echo 'print(1)' > spirals/__init__.py\n")
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    told = [(one.path, one.change) for one in verdict.touched]
+    assert told == [("README.md", "deleted"), ("spirals/__init__.py", "modified")]
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ('ln -s /etc/passwd "$REB_REPORT"', ReportFaultKind.NOT_A_FILE),
+        ('mkfifo "$REB_REPORT"', ReportFaultKind.NOT_A_FILE),
+        ('mkdir "$REB_REPORT"', ReportFaultKind.NOT_A_FILE),
+        ('head -c 3000000 /dev/zero > "$REB_REPORT"', ReportFaultKind.TOO_LARGE),
+        ('truncate -s 100G "$REB_REPORT"', ReportFaultKind.TOO_LARGE),
+        ('echo hello > "$REB_REPORT"', ReportFaultKind.NOT_JSON),
+        ("true", ReportFaultKind.MISSING),
+    ],
+)
+def test_what_is_no_report_blocks_the_levels(wanted, folder, mirror, tmp_path, command, kind):
+    (folder / "run.sh").write_text(f"{command}\n")
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert verdict.report_fault.kind is kind
+    assert verdict.result(Level.C1).outcome is Outcome.BLOCKED
+    assert verdict.result(Level.C1).reason == verdict.report_fault.message
+
+
+def test_folder_with_a_trial_is_refused_and_kept(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    options = options_of(wanted, folder, mirror, tmp_path / "results")
+    run(options)
+    before = (options.folder / "verdict.json").read_bytes()
+    with pytest.raises(UsageError, match="holds a trial already"):
+        run(options)
+    assert (options.folder / "verdict.json").read_bytes() == before
+
+
+def test_unknown_commit_leaves_no_folder(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    lost = replace(wanted, commit="1" * 40)
+    options = options_of(lost, folder, mirror, tmp_path / "results")
+    with pytest.raises(Exception, match="does not have commit"):
+        run(options)
+    assert not options.folder.exists()
+
+
+REB = (sys.executable, "-m", "reb_action.cli")
+
+
+def reb(*arguments):
+    return subprocess.Popen(
+        [*REB, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def processes_with(marker):
+    found = []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if marker.encode() in place.read_bytes():
+                found.append(int(place.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.02)
+
+
+def started(wanted, folder, mirror, results):
+    options = options_of(wanted, folder, mirror, results)
+    trial.start(options, owner=os.getpid(), tell=silent)
+    return SessionLayout(folder=results)
+
+
+def kill_in(layout, condition, *arguments):
+    step = reb(*arguments)
+    until(condition)
+    step.send_signal(signal.SIGKILL)
+    step.wait()
+
+
+@pytest.mark.parametrize("remedy", ["stop", "start"])
+@pytest.mark.parametrize("phase", ["agent", "freeze", "C0", "C1"])
+def test_kill_in_a_phase_leaves_nothing_after(wanted, folder, mirror, tmp_path, phase, remedy):
+    honest(folder)
+    if phase == "agent":
+        (folder / "run.sh").write_text("sleep 300\n")
+    if phase == "C1":
+        slow = replace(
+            wanted.entrypoints[Level.C1],
+            argv=("{python}", "-c", "import spirals, time; time.sleep(300)"),
+        )
+        wanted = replace(wanted, entrypoints={Level.C1: slow})
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    marker = session.load(layout).spec.session
+    if phase == "agent":
+        kill_in(layout, lambda: processes_with(marker), "agent", str(layout.folder))
+    elif phase == "freeze":
+        kill_in(layout, layout.report.exists, "agent", str(layout.folder))
+    else:
+        trial.run_agent(layout, environ={}, tell=silent)
+        kill_in(layout, lambda: processes_with(marker), "probe", str(layout.folder), phase)
+    if remedy == "stop":
+        trial.stop(layout, tell=silent)
+    else:
+        other = options_of(wanted, folder, mirror, tmp_path / "other")
+        trial.start(other, owner=os.getpid(), tell=silent)
+        trial.stop(SessionLayout(folder=other.folder), tell=silent)
+    assert processes_with(marker) == []
+
+
+def test_kill_keeps_what_was_known_and_the_rest_can_go_on(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    trial.run_agent(layout, environ={}, tell=silent)
+    trial.observe(layout, Level.C1, tell=silent)
+    marker = session.load(layout).spec.session
+    kill_in(layout, lambda: processes_with(marker), "probe", str(layout.folder), "C0")
+    assert trial.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
+    assert trial.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
+    assert trial.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
+    trial.stop(layout, tell=silent)
+
+
+def test_step_on_a_stopped_trial_is_refused(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    trial.stop(layout, tell=silent)
+    assert session.load(layout).phase is Phase.STOPPED
+    with pytest.raises(UsageError, match="is stopped"):
+        trial.observe(layout, Level.C0, tell=silent)
+
+
+def test_source_of_a_started_trial_is_pristine(wanted, folder, mirror, tmp_path):
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    pristine = source.open_existing(layout.source, wanted.commit)
+    assert "train.py" in {file.path for file in pristine.files}
+    trial.stop(layout, tell=silent)
+
+
+def test_session_document_that_was_tampered_with_is_one_plain_line(tmp_path):
+    layout = SessionLayout(folder=tmp_path)
+    documents.write_bytes(layout.session, b'{"document": "session", "schema": 99, "value": {}}')
+    with pytest.raises(DocumentError, match=r"session.json is not a session document of schema 1"):
+        session.load(layout)
