@@ -122,7 +122,10 @@ def test_deadline_holds_for_a_command_that_closed_its_output(sandbox: Sandbox):
 
 
 def test_halt_ends_and_names_what_was_left(sandbox: Sandbox):
-    shell(sandbox, "sleep 60 >/dev/null 2>&1 & setsid env -i tail -f /dev/null >/dev/null 2>&1 &")
+    shell(
+        sandbox,
+        "sleep 60 >/dev/null 2>&1 & setsid env -i tail -f /dev/null >/dev/null 2>&1 & sleep 1",
+    )
     assert sorted(sandbox.halt()) == ["sleep", "tail"]
     assert sandbox.halt() == ()
 
@@ -229,7 +232,7 @@ def test_mount_shows_what_is_put_there_after_the_start(sandbox: Sandbox):
 
 
 def test_attach_finds_it_from_elsewhere(sandbox: Sandbox):
-    shell(sandbox, "echo mine > x; sleep 60 >/dev/null 2>&1 &")
+    shell(sandbox, "echo mine > x; sleep 60 >/dev/null 2>&1 & sleep 1")
     again = attach(sandbox.spec, sandbox.handle)
     assert shell(again, "cat x").stdout == b"mine\n"
     assert again.halt() == ("sleep",)

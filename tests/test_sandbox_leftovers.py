@@ -55,7 +55,7 @@ def test_sweep_ends_what_a_killed_owner_left(kind: Kind, tmp_path: Path):
 
 
 def test_sweep_leaves_the_living_alone(sandbox: Sandbox):
-    shell(sandbox, "sleep 60 >/dev/null 2>&1 &")
+    shell(sandbox, "sleep 60 >/dev/null 2>&1 & sleep 1")
     assert sandbox.spec.session not in sweep(sandbox.spec.kind)
     assert sandbox.halt() == ("sleep",)
 

@@ -21,14 +21,14 @@ def test_everything_is_in_the_scratch_folder(scratch: Sandbox):
 
 def test_process_that_hides_is_still_found(scratch: Sandbox):
     # Twice orphaned, in a session of its own, without the marker, under another name.
-    shell(scratch, "(setsid env -i sh -c 'sleep 60 & sleep 61 &' >/dev/null 2>&1 &) &")
+    shell(scratch, "(setsid env -i sh -c 'sleep 60 & sleep 61 &' >/dev/null 2>&1 &) & sleep 1")
     assert scratch.halt() == ("sleep", "sleep")
 
 
 def test_fork_chain_is_outrun(scratch: Sandbox):
     # Each link starts the next and dies, so that no list of processes is ever complete.
     chain = "import os, time\nwhile not os.fork(): time.sleep(0.001)"
-    shell(scratch, f"setsid env -i /usr/bin/python3 -c '{chain}' >/dev/null 2>&1 &")
+    shell(scratch, f"setsid env -i /usr/bin/python3 -c '{chain}' >/dev/null 2>&1 & sleep 1")
     assert scratch.halt() != ()
     assert scratch.halt() == ()
 

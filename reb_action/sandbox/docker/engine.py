@@ -2,6 +2,7 @@
 
 import functools
 import os
+import socket
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Engine:
     """
 
     client: Any
-    socket: str
+    path: str
 
     def create(self, options: Options) -> Container | None:
         """Create a container; None when another has its name."""
@@ -148,7 +149,7 @@ class Engine:
                 environment=dict(command.env),
             )
             stream = open_stream(
-                self.socket,
+                self.path,
                 created["Id"],
                 version=self.client.api.api_version,
                 stdin=command.stdin,
@@ -194,7 +195,7 @@ class Engine:
         try:
             yield
         except (DockerException, requests.RequestException, OSError) as error:
-            raise SandboxError(explain(error, action=action, where=self.socket)) from error
+            raise SandboxError(explain(error, action=action, where=self.path)) from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -217,10 +218,18 @@ def connect() -> Engine:
         raise SandboxError(message)
     path = host.removeprefix("unix://")
     try:
+        _knock(path)
         client = DockerClient(base_url=host, timeout=TIMEOUT_SECONDS)
     except (DockerException, requests.RequestException, OSError) as error:
         raise SandboxError(explain(error, action="be reached", where=path)) from error
-    return Engine(client=client, socket=path)
+    return Engine(client=client, path=path)
+
+
+def _knock(path: str) -> None:
+    """Fail at once and cleanly where nobody listens: the SDK would leave its socket open."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(TIMEOUT_SECONDS)
+        connection.connect(path)
 
 
 @contextmanager

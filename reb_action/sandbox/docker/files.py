@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -129,6 +130,8 @@ def _add_folder(
     entry = tarfile.TarInfo(str(folder))
     entry.type = tarfile.DIRTYPE
     entry.mode = 0o755
+    # Not 1970: zip archives, and so some builds, refuse what is older than 1980.
+    entry.mtime = int(time.time())
     tar.addfile(_owned(entry, uid))
 
 

@@ -70,7 +70,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         mounts=[Mount(SandboxLayout().tools, spec.mount, type="bind", read_only=True)],
         network=NETWORK if spec.network is Network.OPEN else "none",
         cap_drop=["ALL"],
-        security_opt=["no-new-privileges:true"],
+        security_opt=["no-new-privileges"],
         ipc_mode="private",
         pids_limit=spec.limits.processes,
         mem_limit=spec.limits.memory_mib * _MIB,
