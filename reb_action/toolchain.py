@@ -29,9 +29,18 @@ _CONFIG: Final = "pyrightconfig.json"
 _TREE: Final = "tree"
 _INTERPRETER: Final = "interpreter"
 
+# Of pyright's own list; the others (`node_modules`, `__pycache__`) are never counted.
+_SKIPPED: Final = (".", "__editable__.")
+
 # Source maps and the language server are for editors.
-_NEEDED: Final = ("index.js", "package.json", "LICENSE.txt", "dist/pyright.js", "dist/vendor.js")
-_NEEDED_TOO: Final = ("dist/pyright-internal.js",)
+_NEEDED: Final = (
+    "LICENSE.txt",
+    "dist/pyright-internal.js",
+    "dist/pyright.js",
+    "dist/vendor.js",
+    "index.js",
+    "package.json",
+)
 _STUBS: Final = "dist/typeshed-fallback"
 
 
@@ -79,7 +88,9 @@ def lay_out(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchP
 
     `files` are by their path in the repository: every counted file (its `sufficient_source`), and
     whatever else imports can resolve to, for which empty content will do: sources that are not
-    counted, stubs (whole), extension modules. Raises ToolchainError for a path that leads out.
+    counted, stubs (whole), extension modules. A component that pyright would skip (`.github`) gets
+    a `=` in front; nothing can import it by name either way. Raises ToolchainError for a path that
+    leads out.
     """
     tree = folder / _TREE
     tree.mkdir(parents=True)
@@ -109,12 +120,11 @@ def argv(*, tools: str, folder: str) -> tuple[str, ...]:
 def configuration(version: tuple[int, int]) -> dict[str, object]:
     """Return the `pyrightconfig.json`: all files, the two import rules, and nothing else.
 
-    The empty `exclude` replaces pyright's default, which skips `node_modules` and dot folders.
-    Without the code of libraries an import is resolved all the same, only not read.
+    What pyright leaves out whatever `exclude` says, `lay_out` renames. Without the code of
+    libraries an import is resolved all the same, only not read.
     """
     return {
         "include": ["."],
-        "exclude": [],
         "pythonVersion": f"{version[0]}.{version[1]}",
         "pythonPlatform": "Linux",
         "typeCheckingMode": "off",
@@ -139,45 +149,53 @@ def _distribution(name: str) -> Distribution:
     try:
         return distribution(name)
     except PackageNotFoundError:
-        message = f"{name} is not installed beside researchenvbench; install it again."
-        raise ToolchainError(message) from None
+        raise ToolchainError(
+            f"{name} is not installed beside researchenvbench; install it again."
+        ) from None
 
 
 def _existing(origin: Distribution, path: str) -> Path:
     found = Path(str(origin.locate_file(path)))
     if not found.exists():
-        message = f"{found} of {origin.name} {origin.version} does not exist; install it again."
-        raise ToolchainError(message)
+        raise ToolchainError(
+            f"{found} of {origin.name} {origin.version} does not exist; install it again."
+        )
     return found
 
 
 def _needed(bundle: Path) -> Iterator[Path]:
-    yield from (bundle / name for name in (*_NEEDED, *_NEEDED_TOO))
+    yield from (bundle / name for name in _NEEDED)
     yield from (path for path in (bundle / _STUBS).rglob("*") if path.is_file())
 
 
 def _put(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    mode = 0o755 if source.stat().st_mode & 0o111 else 0o644
-    if source.stat().st_mode & mode == mode:
-        try:
-            target.hardlink_to(source)
-        except OSError:
-            # Another file system, or one without links.
-            shutil.copyfile(source, target)
-            target.chmod(mode)
-        return
-    # A link would share its mode, which does not let the agent's user read it.
-    shutil.copyfile(source, target)
-    target.chmod(mode)
+    has = source.stat().st_mode
+    mode = 0o755 if has & 0o111 else 0o644
+    # A link shares its mode, which may not let the agent's user read it.
+    if has & mode != mode or not _link(source, target):
+        shutil.copyfile(source, target)
+        target.chmod(mode)
+
+
+def _link(source: Path, target: Path) -> bool:
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        # Another file system, one without links, or too many of them.
+        return False
+    return True
 
 
 def _inside(tree: Path, path: str) -> Path:
     parts = PurePosixPath(path)
     if parts.is_absolute() or ".." in parts.parts or not parts.parts or path == _CONFIG:
-        message = f"{path!r} is no path of a source in a repository."
-        raise ToolchainError(message)
-    return tree / parts
+        raise ToolchainError(f"{path!r} is no path of a source in a repository.")
+    return tree.joinpath(*map(_unskipped, parts.parts))
+
+
+def _unskipped(component: str) -> str:
+    return f"={component}" if component.startswith(_SKIPPED) else component
 
 
 def _write(path: Path, content: bytes, *, mode: int = 0o644) -> None:

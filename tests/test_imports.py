@@ -212,7 +212,7 @@ def test_the_repository_owns_what_stands_on_a_search_path():
         "a/b/c.py",
     ]
     local = local_names(dict.fromkeys(paths, frozenset()))
-    assert local == {"setup", "src", "pkg", "tools", "common", "a", "b", "c"}
+    assert local == {"setup", "src", "pkg", "tools", "common", "a", "c"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from reb_action.imports.counting import (
     EXCLUDED_COMPONENTS,
     LIMIT_SOURCE_BYTES,
+    import_statements,
     imported_names,
     is_counted,
 )
@@ -15,6 +16,7 @@ __all__ = [
     "LIMIT_SOURCE_BYTES",
     "STANDARD_LIBRARY",
     "Unresolved",
+    "import_statements",
     "imported_names",
     "imports_only",
     "is_counted",

@@ -47,6 +47,16 @@ def imported_names(source: bytes) -> frozenset[str]:
     return frozenset(name for node in ast.walk(tree) for name in _names(node))
 
 
+def import_statements(source: bytes) -> tuple[str, ...]:
+    """Return all imports of a file, each as a statement of its own, wherever they stand in it."""
+    tree = parse(source.decode("utf-8", "replace").removeprefix("\ufeff"))
+    if tree is None:
+        return ()
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    texts = (ast.unparse(node) for node in nodes if not _is_of_the_future(node))
+    return tuple(dict.fromkeys(texts))
+
+
 def parse(text: str) -> ast.Module | None:
     """Parse one file, whatever it holds; None if Python cannot or it is too large."""
     if len(text) > LIMIT_SOURCE_BYTES:
@@ -58,6 +68,10 @@ def parse(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _is_of_the_future(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _names(node: ast.AST) -> list[str]:

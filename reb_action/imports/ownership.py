@@ -41,35 +41,42 @@ def third_party(names: Iterable[str], *, local: frozenset[str]) -> frozenset[str
 def local_names(imports: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Return the top-level names that the repository itself provides.
 
-    `imports` has, for every counted path, the names that the file imports. `NAME` is provided by a
-    file `NAME.py`, or a folder `NAME` with a counted file somewhere below, if it stands
+    `imports` has, for every counted path, the names that the file imports. The repository provides
 
-    - in a folder that can be on the search path: one that is no regular package (has no
-      `__init__.py`), such as the root, `src` or `tools`; or
-    - for every file that imports the name: in the folder of that file or one above it, where
-      pyright, and Python running the file as a script, find it.
+    - folders of the root with a counted file somewhere below;
+    - modules and regular packages (with an `__init__.py`) that stand in no regular package
+      themselves, so in a folder that can be on the search path, such as the root, `src`, `tools`;
+    - anything by that name which every file that imports it has beside or above itself, where
+      pyright, and Python running that file as a script, find it.
 
-    So `pkg/datasets/` does not make `datasets` local, if `pkg` is a package and `tests/` needs
-    the distribution of that name.
+    So neither `pkg/datasets/` in a regular package nor `train/datasets/` full of scripts makes
+    `datasets` local, if `tests/` needs the distribution of that name.
     """
-    places = _places(imports)
-    packages = {PurePosixPath(path).parent for path in imports if path.endswith("__init__.py")}
+    paths = [PurePosixPath(path) for path in imports]
+    packages = {path.parent for path in paths if path.name == "__init__.py"}
+    places = _places(paths)
     return frozenset(
         name
-        for name, folders in places.items()
-        if not folders <= packages or _is_always_near(name, folders, imports)
+        for name, standing in places.items()
+        if any(_can_be_found(place, packages) for place in standing)
+        or _is_always_near(name, {place.parent for place in standing}, imports)
     )
 
 
-def _places(paths: Iterable[str]) -> dict[str, set[PurePosixPath]]:
-    """Return, for every name, the folders in which a module or package of that name stands."""
+def _places(paths: Iterable[PurePosixPath]) -> dict[str, set[PurePosixPath]]:
+    """Return, for every name, the modules (by file) and folders of that name."""
     places: dict[str, set[PurePosixPath]] = {}
-    for path in map(PurePosixPath, paths):
+    for path in paths:
         for inner in (path, *path.parents[:-1]):
-            name = inner.stem if inner == path else inner.name
-            places.setdefault(name, set()).add(inner.parent)
+            places.setdefault(inner.stem if inner == path else inner.name, set()).add(inner)
     places.pop("__init__", None)
     return places
+
+
+def _can_be_found(place: PurePosixPath, packages: set[PurePosixPath]) -> bool:
+    is_root = place.parent == PurePosixPath()
+    is_regular = place.suffix == ".py" or place in packages
+    return is_root or (is_regular and place.parent not in packages)
 
 
 def _is_always_near(

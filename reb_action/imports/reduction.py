@@ -185,7 +185,10 @@ def _case(case: ast.match_case) -> str:
 
 
 def _has_import(node: ast.stmt) -> bool:
-    return any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node))
+    return any(
+        isinstance(inner, ast.Import) or (isinstance(inner, ast.ImportFrom) and not inner.level)
+        for inner in ast.walk(node)
+    )
 
 
 def _last_words(function: ast.expr) -> list[str]:
