@@ -14,6 +14,7 @@ import sys
 
 NATIVE_LIMIT = 2000
 SKIPPED = {".git", "node_modules"}
+ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 
 
 def blob(path, is_link):
@@ -44,15 +45,26 @@ def change(root, path, executable, is_link, expected):
         return "modified"
 
 
+def is_module(path):
+    """Tell whether a file is an extension module: an ELF that can initialise a module."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as stream:
+        data = stream.read(256 << 20)
+    return data.startswith(b"\x7fELF") and b"PyInit_" in data
+
+
 def native(root, tracked):
     """Return untracked extension modules of the checkout: what was built in place."""
     found = []
     for folder, names, files in os.walk(root):
         names[:] = [name for name in names if name not in SKIPPED]
-        if os.path.exists(os.path.join(folder, "pyvenv.cfg")):
-            names[:], files = [], []
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in ENVIRONMENTS):
+            names[:] = []
+            continue
         paths = (os.path.relpath(os.path.join(folder, name), root) for name in files)
-        found += [path for path in paths if path.endswith(".so") and path not in tracked]
+        paths = [path for path in paths if path.endswith(".so") and path not in tracked]
+        found += [path for path in paths if is_module(os.path.join(root, path))]
     return sorted(found)[:NATIVE_LIMIT]
 
 

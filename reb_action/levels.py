@@ -12,6 +12,7 @@ from reb_action.model.observation import (
     ImportsObservation,
     Observation,
     RunObservation,
+    Witness,
 )
 from reb_action.model.verdict import ImportCount, LevelResult
 
@@ -40,7 +41,7 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     if seen.fault is not None:
         return unobserved_imports(manifest, Outcome.INVALID, seen.fault)
     wanted = set(seen.third_party)
-    absent = wanted & (set(seen.missing) | set(seen.stub_only))
+    absent = wanted & {*seen.missing, *seen.stub_only, *seen.hollow}
     count = ImportCount(
         missing=min(len(seen.missing), manifest.imports),
         total=manifest.imports,
@@ -72,6 +73,8 @@ def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
     missing = set(manifest.frameworks) - {one.framework for one in seen.frameworks}
     faults = [f"{name} gave no answer" for name in sorted(missing)]
     faults += [fault for one in seen.frameworks if (fault := _cuda_fault(one, seen.gpus_present))]
+    if not faults and (library := _library_fault(manifest, seen.witness)):
+        faults.append(library)
     if not faults and not any(gpu.peak_memory_mib > 0 for gpu in seen.witness.gpus):
         faults.append("NVML saw nothing happen on any GPU while the frameworks said they computed")
     paper = _outcome(any(one.available for one in seen.frameworks))
@@ -110,7 +113,12 @@ def _judge_run(
     if seen.exit_code != 0:
         reason = f"the entry point ended with exit code {seen.exit_code}"
         return _result(level, Outcome.FAILED, Outcome.FAILED, reason)
-    fault = _proof_fault(seen) or _decoy_fault(seen) or _library_fault(manifest, seen) or gpu_fault
+    fault = (
+        _proof_fault(seen)
+        or _decoy_fault(seen)
+        or _library_fault(manifest, seen.witness)
+        or gpu_fault
+    )
     reason = fault or "the entry point ran and its proofs hold"
     return _result(level, _outcome(fault is None), Outcome.PASSED, reason)
 
@@ -132,9 +140,9 @@ def _decoy_fault(seen: RunObservation) -> str | None:
     return None
 
 
-def _library_fault(manifest: Manifest, seen: RunObservation) -> str | None:
+def _library_fault(manifest: Manifest, witness: Witness) -> str | None:
     names = [FRAMEWORK_LIBRARIES[framework] for framework in manifest.frameworks]
-    real = [library for library in seen.witness.libraries if library.size_bytes >= LIBRARY_BYTES]
+    real = [library for library in witness.libraries if library.size_bytes >= LIBRARY_BYTES]
     if not names or real:
         return None
     frameworks = " or ".join(manifest.frameworks)

@@ -23,7 +23,7 @@ from reb_action.model.observation import (
 )
 from reb_action.model.verdict import Verdict
 from reb_action.sandbox.protocol import SandboxSpec
-from reb_action.sandbox.trace import Trace
+from reb_action.sandbox.trace import Trace, has_folder
 from reb_action.verdict import Evidence
 
 T = TypeVar("T")
@@ -116,6 +116,8 @@ def is_alive(trace: Trace) -> bool:
     or a shell. A step that was killed leaves itself as `busy`.
     """
     layout = SessionLayout(folder=Path(trace.mount).parent.parent)
+    if not layout.session.exists():
+        return has_folder(trace)
     try:
         session = load(layout)
     except DocumentError:

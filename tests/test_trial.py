@@ -137,7 +137,7 @@ def test_vanished_observation_is_refused_by_name(wanted, folder, mirror, tmp_pat
     layout = SessionLayout(folder=tmp_path / "results")
     run(options_of(wanted, folder, mirror, layout.folder))
     layout.observation("C1").unlink()
-    with pytest.raises(DocumentError, match="levels/C1.json is not what was judged"):
+    with pytest.raises(DocumentError, match=r"levels/C1\.json is not what was judged"):
         trial.judge_again(layout)
 
 
@@ -252,7 +252,7 @@ def started(wanted, folder, mirror, results):
     return SessionLayout(folder=results)
 
 
-def kill_in(layout, condition, *arguments):
+def kill_in(condition, *arguments):
     step = reb(*arguments)
     until(condition)
     step.send_signal(signal.SIGKILL)
@@ -274,12 +274,12 @@ def test_kill_in_a_phase_leaves_nothing_after(wanted, folder, mirror, tmp_path, 
     layout = started(wanted, folder, mirror, tmp_path / "results")
     marker = session.load(layout).spec.session
     if phase == "agent":
-        kill_in(layout, lambda: processes_with(marker), "agent", str(layout.folder))
+        kill_in(lambda: processes_with(marker), "agent", str(layout.folder))
     elif phase == "freeze":
-        kill_in(layout, layout.report.exists, "agent", str(layout.folder))
+        kill_in(layout.report.exists, "agent", str(layout.folder))
     else:
         trial.run_agent(layout, environ={}, tell=silent)
-        kill_in(layout, lambda: processes_with(marker), "probe", str(layout.folder), phase)
+        kill_in(lambda: processes_with(marker), "probe", str(layout.folder), phase)
     if remedy == "stop":
         trial.stop(layout, tell=silent)
     else:
@@ -295,7 +295,7 @@ def test_kill_keeps_what_was_known_and_the_rest_can_go_on(wanted, folder, mirror
     trial.run_agent(layout, environ={}, tell=silent)
     trial.observe(layout, Level.C1, tell=silent)
     marker = session.load(layout).spec.session
-    kill_in(layout, lambda: processes_with(marker), "probe", str(layout.folder), "C0")
+    kill_in(lambda: processes_with(marker), "probe", str(layout.folder), "C0")
     assert trial.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
     assert trial.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
     assert trial.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED

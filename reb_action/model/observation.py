@@ -34,7 +34,10 @@ class Interpreter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportsObservation:
-    """C0: which imports pyright does not resolve in the agent's interpreter."""
+    """C0: which imports pyright does not resolve in the agent's interpreter.
+
+    `hollow` resolve to a stub without code, which the strict count does not take for installed.
+    """
 
     total: int
     missing: tuple[str, ...]
@@ -43,6 +46,7 @@ class ImportsObservation:
     files: int
     pyright: str
     seconds: float
+    hollow: tuple[str, ...] = ()
     fault: str | None = None
 
 

@@ -8,6 +8,7 @@ from reb_action import imports, toolchain
 from reb_action.documents import NotJsonError, parse_json
 from reb_action.errors import SandboxError, ToolchainError
 from reb_action.model.observation import ImportsObservation, Interpreter
+from reb_action.probing.installed import hollow_modules
 from reb_action.probing.room import Room, nonce
 from reb_action.sandbox.protocol import Command, Ended
 from reb_action.source import Source
@@ -32,11 +33,13 @@ def observe_imports(
         shutil.rmtree(room.mount / place, ignore_errors=True)
     by_file = {path: imports.imported_names(text) for path, text in sources.items()}
     names = frozenset[str]().union(*by_file.values())
+    third_party = imports.third_party(names, local=imports.local_names(by_file))
     return ImportsObservation(
         total=len(names),
         missing=tuple(sorted(unresolved.missing)),
-        third_party=tuple(sorted(imports.third_party(names, local=imports.local_names(by_file)))),
+        third_party=tuple(sorted(third_party)),
         stub_only=tuple(sorted(unresolved.stub_only)),
+        hollow=hollow_modules(room, interpreter, third_party - unresolved.missing),
         files=len(sources),
         pyright=tools.version,
         seconds=round(time.monotonic() - begun, 2),

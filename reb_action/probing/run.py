@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from reb_action import proofs, ranks, witness
+from reb_action import imports, proofs, ranks, witness
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation
+from reb_action.probing.decoy import EXIT_CODE, decoy_text
 from reb_action.probing.room import OFFLINE, Room, environment, nonce
 from reb_action.probing.supervision import Request, Supervised, supervise
 from reb_action.probing.survey import restore, survey
@@ -16,14 +17,7 @@ from reb_action.sandbox.protocol import Output
 from reb_action.source import Source
 
 DECOY_TIMEOUT_SECONDS: Final = 300
-_DECOY_EXIT_CODE: Final = 86
 _RANK_LOG_BYTES: Final = 4 * 1024 * 1024
-
-_DECOY: Final = """import os
-with open({path!r}, "w") as stream:
-    stream.write({token!r})
-os._exit({code})
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,17 +40,17 @@ def observe_run(
     """Return the observation of one run level, and the log of the real run.
 
     The decoy run is the same command with the repository's file replaced by one that only leaves
-    a token: if the proofs hold there too, they do not come from the repository's code. Whether it
-    goes first is a coin toss, so that a wrapper cannot count.
+    a token and imports the same modules: if the proofs hold there too, they do not come from the
+    repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
     entrypoint = room.manifest.entrypoints[level]
     touched = restore(room, source, survey(room, source).touched)
     decoy_first = int(nonce(), 16) % 2 == 0
-    decoy = _decoy(room, report, level) if decoy_first else None
+    decoy = _decoy(room, source, report, level) if decoy_first else None
     with witness.watch() as gpus:
         real = _run(room, report, level, log=log)
     if decoy is None and real.holds:
-        decoy = _decoy(room, report, level)
+        decoy = _decoy(room, source, report, level)
     logs = _rank_logs(room, real) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
@@ -84,11 +78,12 @@ def _run(room: Room, report: Report, level: Level, *, log: Output | None = None)
     return _Run(seen=seen, proofs=checked, out=out)
 
 
-def _decoy(room: Room, report: Report, level: Level) -> Decoy:
+def _decoy(room: Room, source: Source, report: Report, level: Level) -> Decoy:
     out, token = f"{room.layout.runs}/{nonce()}", nonce()
     path = f"{out}/{nonce()}"
     entrypoint = room.manifest.entrypoints[level]
-    text = _DECOY.format(path=path, token=token, code=_DECOY_EXIT_CODE)
+    original = (source.folder / entrypoint.decoy).read_bytes()
+    text = decoy_text(imports.import_statements(original), path=path, token=token)
     request = _request(room, report, level, out)
     request = replace(
         request,
@@ -100,7 +95,7 @@ def _decoy(room: Room, report: Report, level: Level) -> Decoy:
     checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
     return Decoy(
         exit_code=seen.exit_code,
-        expected_exit_code=_DECOY_EXIT_CODE,
+        expected_exit_code=EXIT_CODE,
         token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
         proofs_satisfied=all(proof.satisfied for proof in checked),
     )

@@ -89,6 +89,9 @@ def supervise(room: Room, request: Request, *, stdout: Output | None = None) -> 
     )
     told = _told(ended.stderr, secret)
     if told is None:
+        # What the supervisor would have ended must not live to see the next run.
+        room.sandbox.halt()
+        room.sandbox.resume(network=room.sandbox.spec.network)
         why = (
             "the run ended its supervisor" if not ended.timed_out else "the run could not be ended"
         )

@@ -47,19 +47,18 @@ def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
     """
     names: dict[tuple[int, int], str] = {}
     give_up = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        supervisors, members = _family(_scan(), is_ours)
-        if not members:
-            break
+    # One that was seen alone may have started its command since, so the last look must be empty.
+    while any(family := _family(_scan(), is_ours)):
+        supervisors, members = family
         if time.monotonic() > give_up:
-            message = f"{len(members)} processes of the local sandbox, such as {members[0].name}, "
+            left = (*members, *supervisors)
+            message = f"{len(left)} processes of the local sandbox, such as {left[0].name}, "
             raise SandboxError(message + "do not end; end them by hand and start again.")
         for process in members:
             names.setdefault((process.pid, process.started), process.name)
+        for process in members or supervisors:
             _kill(process)
         time.sleep(0.01)
-    for process in supervisors:
-        _kill(process)
     return tuple(names.values())
 
 
