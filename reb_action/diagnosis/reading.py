@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from reb_action.diagnosis.cause import Cause, Diagnosis, Facts
 from reb_action.diagnosis.excerpt import Excerpt, excerpt
+from reb_action.diagnosis.facts import Facts
 from reb_action.diagnosis.rules import RULES, Rule
+from reb_action.model.diagnosis import Cause, Diagnosis
 
 PROOF_CHARACTERS = 300
 

@@ -1,8 +1,8 @@
 """Rules for imports: extensions that were not built, packages of another version, or absent."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.packages import PACKAGES
 from reb_action.diagnosis.rules.rule import NO_MODULE, Rule, rule
+from reb_action.model.diagnosis import Cause
 
 # Extensions that a repository builds itself, or whose wheel has a compiled half of another name.
 _EXTENSIONS = (

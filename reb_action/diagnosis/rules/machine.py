@@ -1,7 +1,7 @@
 """Rules for the machine, its memory, its GPU, and the agent that worked on it."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.rule import Rule, rule
+from reb_action.model.diagnosis import Cause
 
 _CUDA_LIBRARIES = (
     r"lib(?:cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|cupti|nccl"

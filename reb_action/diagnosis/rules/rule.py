@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from reb_action.diagnosis.cause import Cause
+from reb_action.model.diagnosis import Cause
 
 # "No module named" as an interpreter says it: after an exception's name or at the line's start.
 NO_MODULE = r"(?:^ {0,12}|Error: |: : |python[\d.]{0,6}: )No module named '?"

@@ -1,7 +1,7 @@
 """Rules for runs: ranks that cannot talk, networks that are not there, time that is up."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.rule import Rule, rule
+from reb_action.model.diagnosis import Cause
 
 RUNS: tuple[Rule, ...] = (
     rule(

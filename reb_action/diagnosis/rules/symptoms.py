@@ -1,7 +1,7 @@
 """Rules for symptoms rather than causes: they count when no other rule explains them."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.rule import Rule, rule
+from reb_action.model.diagnosis import Cause
 
 SYMPTOMS: tuple[Rule, ...] = (
     rule(

@@ -1,7 +1,7 @@
 """Rules for what a run needs beside Python packages: programs, headers, logging packages."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.rule import NO_MODULE, Rule, rule
+from reb_action.model.diagnosis import Cause
 
 # Programs that a run starts and that pip does not bring.
 _PROGRAMS = (

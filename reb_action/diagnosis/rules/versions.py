@@ -1,7 +1,7 @@
 """Rules for versions: of the interpreter, and of packages that do not go together."""
 
-from reb_action.diagnosis.cause import Cause
 from reb_action.diagnosis.rules.rule import NO_MODULE, Rule, rule
+from reb_action.model.diagnosis import Cause
 
 # Modules that a newer Python dropped, or that an older one does not have yet.
 _STDLIB = (

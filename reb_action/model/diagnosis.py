@@ -1,4 +1,4 @@
-"""The closed set of causes of a failed level, what each means, and the facts that speak for one."""
+"""The closed set of causes of a failed level, and what each means."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,21 +26,6 @@ class Cause(StrEnum):
     NCCL = "nccl"
     AGENT_GAVE_UP = "agent_gave_up"
     HARNESS_FAULT = "harness_fault"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
-    """What is known of a failed run beside its log; a default says that nothing speaks for it."""
-
-    exit_code: int | None = None
-    signal: int | None = None
-    timed_out: bool = False
-    oom_killed: bool = False
-    has_gpu: bool = True
-    agent_gave_up: bool = False
-    harness_failed: bool = False
-    # Top-level modules that the repository itself holds; a name here is not a package's fault.
-    own_modules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
