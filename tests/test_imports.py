@@ -194,13 +194,12 @@ def test_no_source_raises(source: bytes):
 
 @settings(deadline=None)
 @given(st.integers(min_value=0, max_value=100_000))
-def test_reducing_invents_nothing_and_is_done_once(seed: int):
+def test_reducing_keeps_every_import_and_nothing_that_python_cannot_parse(seed: int):
     source = program(seed).encode()
     reduced = imports_only(source)
     if reduced is not None:
         ast.parse(reduced)
-        assert imported_names(reduced.encode()) <= imported_names(source)
-        assert imports_only(reduced.encode()) == reduced
+        assert imported_names(reduced.encode()) == imported_names(source)
 
 
 def test_the_repository_owns_what_stands_on_a_search_path():

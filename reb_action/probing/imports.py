@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from pathlib import Path
 from typing import Final
 
 from reb_action import imports, toolchain
@@ -22,8 +23,7 @@ def observe_imports(
 ) -> ImportsObservation:
     """Return which imports pyright does not resolve; `native` are modules built in the checkout."""
     tools = toolchain.find_toolchain()
-    if not (room.mount / "toolchain").exists():
-        toolchain.place(tools, room.mount / "toolchain")
+    _place(tools, room.mount / "toolchain")
     begun, place = time.monotonic(), f"imports-{nonce()}"
     sources = _sources(source)
     _lay_out(room, source, sources, interpreter, native, place)
@@ -44,6 +44,15 @@ def observe_imports(
         pyright=tools.version,
         seconds=round(time.monotonic() - begun, 2),
     )
+
+
+def _place(tools: toolchain.Toolchain, target: Path) -> None:
+    if target.exists():
+        return
+    # Whole or not at all: an earlier step may have been killed while it did this.
+    part = target.with_name(f"toolchain-{nonce()}")
+    toolchain.place(tools, part)
+    part.replace(target)
 
 
 def _sources(source: Source) -> dict[str, bytes]:
