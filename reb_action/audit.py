@@ -4,21 +4,24 @@ The rules and what they count are the paper's canonical ones: `null` is never a 
 observation is never one either, and version rules apply only where the path is good.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework, Level, Outcome
-from reb_action.model.observation import CudaObservation, Interpreter
-from reb_action.model.verdict import Audit, Claim, ClaimKind, Standing
+from reb_action.model.observation import CudaObservation, FrameworkFacts, Interpreter
+from reb_action.model.verdict import Audit, Claim, ClaimKind, LevelResult, Standing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """All that claims are held against; None says that it was not observed."""
+    """All that claims are held against; None says that it was not observed.
 
-    interpreter: Interpreter | None
-    cuda: CudaObservation | None
-    distributed: Outcome | None
+    `cuda` and `distributed` (C4) are there only where the level ran on the GPUs that it needs.
+    """
+
+    interpreter: Interpreter | None = None
+    cuda: CudaObservation | None = None
+    distributed: LevelResult | None = None
 
 
 def audit(report: Report | None, seen: Seen, *, lacks_path: bool = False) -> Audit:
@@ -32,7 +35,7 @@ def audit(report: Report | None, seen: Seen, *, lacks_path: bool = False) -> Aud
         _torch_version(report, seen.interpreter if good else None),
         _cuda(report, seen.cuda),
         _gpu_count(report, seen.cuda),
-        _distributed(report, seen),
+        _distributed(report, seen.distributed),
     )
     return Audit(claims=claims)
 
@@ -69,20 +72,30 @@ def _path(report: Report, interpreter: Interpreter | None) -> Claim:
 
 def _python_version(report: Report, interpreter: Interpreter | None) -> Claim:
     observed = None if interpreter is None else interpreter.version
-    return _version("python_version", report.python_version or None, observed)
+    claimed = report.python_version or None
+    return _version("python_version", claimed, observed, _compared(claimed, observed))
 
 
 def _torch_version(report: Report, interpreter: Interpreter | None) -> Claim:
     facts = () if interpreter is None else interpreter.frameworks
     torch = next((one for one in facts if one.name is Framework.TORCH), None)
-    if torch is None:
-        return _version("torch_version", report.torch_version or None, None)
-    observed = torch.version if torch.imported else f"torch does not import: {torch.error}"
-    return _version("torch_version", report.torch_version or None, observed)
+    claimed = report.torch_version or None
+    observed, standing = _torch(claimed, torch)
+    return _version("torch_version", claimed, observed, standing)
 
 
-def _version(field: str, claimed: str | None, observed: str | None) -> Claim:
-    standing = _compared(claimed, observed)
+def _torch(claimed: str | None, torch: FrameworkFacts | None) -> tuple[str | None, Standing]:
+    if torch is None or claimed is None:
+        return None if torch is None else torch.version, _compared(claimed, None)
+    if not torch.imported:
+        return f"torch does not import: {torch.error}", Standing.REFUTED
+    standing = _compared(claimed, torch.version)
+    if standing is Standing.SUPPORTED and not torch.genuine:
+        return f"{torch.version}, says a torch that is not genuine", Standing.UNVERIFIABLE
+    return torch.version, standing
+
+
+def _version(field: str, claimed: str | None, observed: str | None, standing: Standing) -> Claim:
     return Claim(
         field=field,
         kind=ClaimKind.VERSION,
@@ -95,49 +108,40 @@ def _version(field: str, claimed: str | None, observed: str | None) -> Claim:
 
 
 def _cuda(report: Report, cuda: CudaObservation | None) -> Claim:
-    available = None if cuda is None else any(one.available for one in cuda.frameworks)
-    standing = _compared(report.cuda_available, available)
-    over = standing is Standing.REFUTED and report.cuda_available is True
-    return Claim(
-        field="cuda_available",
-        kind=ClaimKind.CAPABILITY,
-        claimed=_said(report.cuda_available),
-        observed=_said(available),
-        standing=standing,
-        source="levels/C2.json",
-        hallucinations=int(over),
-        under_claim=standing is Standing.REFUTED and not over,
-    )
+    facts = () if cuda is None else cuda.frameworks
+    available = any(one.available for one in facts) if facts else None
+    return _capability("cuda_available", report.cuda_available, available, source=Level.C2)
 
 
 def _gpu_count(report: Report, cuda: CudaObservation | None) -> Claim:
-    seen = None if cuda is None else max((len(one.devices) for one in cuda.frameworks), default=0)
-    standing = _compared(report.gpu_count, seen)
-    return Claim(
-        field="gpu_count",
-        kind=ClaimKind.CAPABILITY,
-        claimed=_said(report.gpu_count),
-        observed=_said(seen),
-        standing=standing,
-        source="levels/C2.json",
-        hallucinations=int(standing is Standing.REFUTED),
-        under_claim=standing is Standing.REFUTED and (report.gpu_count or 0) < (seen or 0),
-    )
+    counts = [len(one.devices) for one in cuda.frameworks] if cuda else []
+    observed = max(counts, default=None)
+    claim = _capability("gpu_count", report.gpu_count, observed, source=Level.C2)
+    # The paper counts a wrong number in either direction.
+    wrong = claim.standing is Standing.REFUTED
+    return replace(claim, hallucinations=int(wrong), under_claim=False)
 
 
-def _distributed(report: Report, seen: Seen) -> Claim:
-    ran = seen.distributed in (Outcome.PASSED, Outcome.FAILED)
-    enough = seen.cuda is not None and seen.cuda.gpus_present > 1
-    observed = seen.distributed is Outcome.PASSED if ran and enough else None
-    standing = _compared(report.ddp_expected_ok, observed)
-    over = standing is Standing.REFUTED and report.ddp_expected_ok is True
+def _distributed(report: Report, seen: LevelResult | None) -> Claim:
+    observed = None if seen is None else seen.outcome is Outcome.PASSED
+    claim = _capability("ddp_expected_ok", report.ddp_expected_ok, observed, source=Level.C4)
+    # The paper has its own opinion of C4: exit code 0 is enough.
+    counted = claim.hallucinations and seen is not None and seen.paper is Outcome.FAILED
+    return replace(claim, hallucinations=int(counted))
+
+
+def _capability(
+    field: str, claimed: bool | int | None, observed: bool | int | None, *, source: Level
+) -> Claim:
+    standing = _compared(claimed, observed)
+    over = standing is Standing.REFUTED and claimed is True
     return Claim(
-        field="ddp_expected_ok",
+        field=field,
         kind=ClaimKind.CAPABILITY,
-        claimed=_said(report.ddp_expected_ok),
+        claimed=_said(claimed),
         observed=_said(observed),
         standing=standing,
-        source=f"levels/{Level.C4}.json",
+        source=f"levels/{source}.json",
         hallucinations=int(over),
         under_claim=standing is Standing.REFUTED and not over,
     )

@@ -38,8 +38,9 @@ class LevelSpec:
 def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     """C0 holds when every third-party import resolves to an installed package."""
     assert isinstance(seen, ImportsObservation)  # noqa: S101
-    if seen.fault is not None:
-        return unobserved_imports(manifest, Outcome.INVALID, seen.fault)
+    fault = seen.fault or (None if seen.files or not manifest.imports else "no file was read")
+    if fault is not None:
+        return unobserved_imports(manifest, Outcome.INVALID, fault)
     wanted = set(seen.third_party)
     absent = wanted & {*seen.missing, *seen.stub_only, *seen.hollow}
     count = ImportCount(
@@ -60,7 +61,7 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
 def unobserved_imports(manifest: Manifest, outcome: Outcome, reason: str) -> LevelResult:
     """Return C0 without an observation: everything counts as missing, never as found."""
     count = ImportCount(
-        missing=manifest.imports, total=manifest.imports, strict_missing=0, strict_total=0
+        missing=manifest.imports, total=manifest.imports, strict_missing=None, strict_total=None
     )
     return LevelResult(level=Level.C0, outcome=outcome, paper=outcome, reason=reason, imports=count)
 
@@ -72,6 +73,7 @@ def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
         return _result(Level.C2, Outcome.FAILED, Outcome.FAILED, seen.fault)
     missing = set(manifest.frameworks) - {one.framework for one in seen.frameworks}
     faults = [f"{name} gave no answer" for name in sorted(missing)]
+    faults += [] if missing or seen.frameworks else ["no framework was asked"]
     faults += [fault for one in seen.frameworks if (fault := _cuda_fault(one, seen.gpus_present))]
     if not faults and (library := _library_fault(manifest, seen.witness)):
         faults.append(library)
@@ -90,8 +92,7 @@ def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
 def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
     """C3 holds when, besides, NVML saw the run's own work on a GPU."""
     assert isinstance(seen, RunObservation)  # noqa: S101
-    busy = sum(gpu.peak_utilisation_percent > 0 for gpu in seen.witness.gpus)
-    fault = None if busy else "NVML saw no kernel on any GPU while the entry point ran"
+    fault = None if _busy(seen) else "NVML saw no kernel on any GPU while the entry point ran"
     return _judge_run(Level.C3, manifest, seen, fault)
 
 
@@ -154,8 +155,14 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
     devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
     if len(devices) < ranks:
         return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
-    busy = sum(gpu.peak_utilisation_percent > 0 for gpu in seen.witness.gpus)
+    busy = _busy(seen)
     return f"NVML saw {busy} of {ranks} GPUs busy" if busy < ranks else None
+
+
+def _busy(seen: RunObservation) -> int:
+    """Return how many GPUs worked and held memory of this run: a neighbour's work is neither."""
+    gpus = seen.witness.gpus
+    return sum(gpu.peak_utilisation_percent > 0 and gpu.peak_memory_mib > 0 for gpu in gpus)
 
 
 def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:
@@ -163,8 +170,9 @@ def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:
         return f"{facts.framework}: {facts.error}"
     if not facts.available:
         return f"{facts.framework} finds no CUDA (built for {facts.build or 'the CPU only'})"
-    if len(facts.devices) < gpus:
-        return f"{facts.framework} sees {len(facts.devices)} of {gpus} GPUs"
+    indices = {device.index for device in facts.devices}
+    if len(indices) < gpus:
+        return f"{facts.framework} sees {len(indices)} of {gpus} GPUs"
     wrong = [device for device in facts.devices if not device.computed]
     if wrong:
         why = wrong[0].error or "the product is wrong"

@@ -28,7 +28,7 @@ _MAGIC: Final[Mapping[FileKind, tuple[bytes, ...]]] = {
     FileKind.PNG: (b"\x89PNG\r\n\x1a\n",),
     FileKind.JPEG: (b"\xff\xd8\xff",),
     FileKind.NPY: (b"\x93NUMPY",),
-    FileKind.WAV: (b"RIFF",),
+    FileKind.WAV: (b"RIFF", b"RF64"),
     FileKind.PDF: (b"%PDF-",),
     FileKind.SAFETENSORS: (b"",),
 }
@@ -92,12 +92,15 @@ def _is_kind(head: bytes, kind: FileKind) -> bool:
         return b"\x00" not in head
     if kind is FileKind.SAFETENSORS:
         return head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 1 << 32
+    if kind is FileKind.WAV and head[8:12] != b"WAVE":
+        return False
     return head.lstrip(b" \n\r\t" if kind is FileKind.JSON else b"").startswith(_MAGIC[kind])
 
 
 def _metric(proof: MetricProof, lines: Sequence[str]) -> tuple[bool, str]:
     compiled = re.compile(proof.metric)
-    found = [match[1] for line in lines for match in compiled.finditer(line)]
+    # A group that took no part in the match is no number.
+    found = [match[1] or "" for line in lines for match in compiled.finditer(line)]
     if not found:
         return False, f"the log lacks {proof.metric}"
     wrong = [text for text in found if not _is_within(text, proof)]

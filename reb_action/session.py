@@ -28,6 +28,9 @@ from reb_action.verdict import Evidence
 
 T = TypeVar("T")
 
+_HEAD_BYTES: Final = 128 * 1024
+_TAIL_BYTES: Final = 512 * 1024
+
 
 class Phase(StrEnum):
     """How far a trial has come."""
@@ -148,6 +151,7 @@ def evidence(layout: SessionLayout) -> Evidence:
         lacks_path=data is not None and report.lacks_path(data),
         interpreter=_optional(layout.interpreter, Interpreter, kind="interpreter"),
         observations=dict(_observations(layout)),
+        logs=dict(_logs(layout)),
         hashes=hashes(layout),
     )
 
@@ -186,6 +190,22 @@ def _observations(layout: SessionLayout) -> Iterator[tuple[Level, Observation]]:
         if level is not Level.C5 and path.is_file():
             kind_of_value, kind = kind_of(level)
             yield level, documents.read(path, kind_of_value, kind=kind)
+
+
+def _logs(layout: SessionLayout) -> Iterator[tuple[Level, str]]:
+    for level in RUN_LEVELS:
+        path = layout.log(level)
+        if path.is_file() and not path.is_symlink():
+            yield level, _head_and_tail(path).decode("utf-8", "replace")
+
+
+def _head_and_tail(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+        begin = max(len(head), path.stat().st_size - _TAIL_BYTES)
+        stream.seek(begin)
+        cut = b"\n" if begin > len(head) else b""
+        return head + cut + stream.read(_TAIL_BYTES)
 
 
 def _optional(path: Path, kind_of_value: type[T], *, kind: str) -> T | None:

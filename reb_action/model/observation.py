@@ -36,7 +36,8 @@ class Interpreter:
 class ImportsObservation:
     """C0: which imports pyright does not resolve in the agent's interpreter.
 
-    `hollow` resolve to a stub without code, which the strict count does not take for installed.
+    `hollow` resolve to a stub without code, which the strict count does not take for installed;
+    `local` are the top-level names that the repository itself provides.
     """
 
     total: int
@@ -47,6 +48,7 @@ class ImportsObservation:
     pyright: str
     seconds: float
     hollow: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
     fault: str | None = None
 
 

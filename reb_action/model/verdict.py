@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reb_action.model.agent import AgentRun, ReportFault, Touched
+from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level, Outcome
 
 
@@ -60,23 +61,30 @@ class Audit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportCount:
-    """C0 in numbers: the paper's count, and the strict one (third-party only, stubs unmasked)."""
+    """C0 in numbers: the paper's count, and the strict one (third-party only, stubs unmasked).
+
+    Without an observation the paper's count has everything missing and the strict one is unknown.
+    """
 
     missing: int
     total: int
-    strict_missing: int
-    strict_total: int
+    strict_missing: int | None
+    strict_total: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelResult:
-    """One level: `outcome` by the strict scoring, `paper` by the paper's, and why."""
+    """One level: `outcome` by the strict scoring, `paper` by the paper's, and why.
+
+    `diagnosis` is the likely cause of a failure; it explains the outcome and never decides it.
+    """
 
     level: Level
     outcome: Outcome
     paper: Outcome
     reason: str
     imports: ImportCount | None = None
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

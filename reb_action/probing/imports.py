@@ -33,13 +33,15 @@ def observe_imports(
         shutil.rmtree(room.mount / place, ignore_errors=True)
     by_file = {path: imports.imported_names(text) for path, text in sources.items()}
     names = frozenset[str]().union(*by_file.values())
-    third_party = imports.third_party(names, local=imports.local_names(by_file))
+    local = imports.local_names(by_file)
+    third_party = imports.third_party(names, local=local)
     return ImportsObservation(
         total=len(names),
         missing=tuple(sorted(unresolved.missing)),
         third_party=tuple(sorted(third_party)),
         stub_only=tuple(sorted(unresolved.stub_only)),
         hollow=hollow_modules(room, interpreter, third_party - unresolved.missing),
+        local=tuple(sorted(local)),
         files=len(sources),
         pyright=tools.version,
         seconds=round(time.monotonic() - begun, 2),

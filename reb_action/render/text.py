@@ -21,7 +21,9 @@ MARKS: Final = {
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
     """Yield the verdict, level by level, then what the report claims beside what was seen."""
     yield f"{log(verdict.trial)}: {headline(verdict)}"
-    yield from (level_line(result) for result in verdict.results)
+    for result in verdict.results:
+        yield level_line(result)
+        yield from cause_lines(result)
     yield from claim_lines(verdict)
     if verdict.touched:
         paths = ", ".join(one.path for one in verdict.touched)
@@ -47,6 +49,14 @@ def level_line(result: LevelResult) -> str:
         count = result.imports
         numbers = f" (paper: {count.missing} of {count.total} missing)"
     return f"{result.level} {title:16} {MARKS[result.outcome]:8} {log(result.reason)}{numbers}"
+
+
+def cause_lines(result: LevelResult) -> Iterator[str]:
+    """Yield the likely cause of a failure and, if one proves it, the line of the log."""
+    if result.diagnosis is not None:
+        yield f"   likely cause: {result.diagnosis.sentence}"
+        if result.diagnosis.line:
+            yield f"   from its log: {log(result.diagnosis.line)}"
 
 
 def claim_lines(verdict: Verdict) -> Iterator[str]:

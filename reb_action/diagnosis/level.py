@@ -1,0 +1,49 @@
+"""Puts what was observed of a failed level before the diagnosis: its log or its error texts."""
+
+from collections.abc import Iterator
+
+from reb_action.diagnosis.facts import Facts
+from reb_action.diagnosis.reading import diagnose
+from reb_action.model.diagnosis import Diagnosis
+from reb_action.model.observation import (
+    CudaObservation,
+    ImportsObservation,
+    Observation,
+    RunObservation,
+)
+
+
+def explain(
+    seen: Observation, *, log: str, has_gpu: bool, own_modules: frozenset[str]
+) -> Diagnosis | None:
+    """Return the likely cause of a failure; C0 names what is missing itself, so it has none."""
+    match seen:
+        case ImportsObservation():
+            return None
+        case CudaObservation():
+            facts = Facts(exit_code=1, has_gpu=has_gpu, own_modules=own_modules)
+            return diagnose("\n".join(_errors(seen)), facts)
+        case RunObservation():
+            return _of_run(seen, log, has_gpu=has_gpu, own_modules=own_modules)
+
+
+def _of_run(
+    seen: RunObservation, log: str, *, has_gpu: bool, own_modules: frozenset[str]
+) -> Diagnosis | None:
+    if seen.exit_code == 0 and all(proof.satisfied for proof in seen.proofs):
+        # It ended well and was doubted for other reasons, which its log does not know.
+        return None
+    code = seen.exit_code
+    facts = Facts(
+        exit_code=code,
+        signal=-code if code is not None and code < 0 else None,
+        timed_out=seen.timed_out,
+        has_gpu=has_gpu,
+        own_modules=own_modules,
+    )
+    return diagnose(log, facts)
+
+
+def _errors(seen: CudaObservation) -> Iterator[str]:
+    for facts in seen.frameworks:
+        yield from (error for error in (facts.error, *(d.error for d in facts.devices)) if error)
