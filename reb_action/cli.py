@@ -4,19 +4,26 @@ Commands import what they do when they are called: `reb --help` must not wait fo
 """
 
 import os
+import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
 from reb_action import __version__
+from reb_action.cli_actions import COMMANDS
+from reb_action.cli_options import (
+    as_json,
+    deadline_option,
+    fail_on_option,
+    folder_argument,
+    image_option,
+    sandbox_option,
+    trial_options,
+)
 from reb_action.errors import RebError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
-
-F = TypeVar("F", bound=Callable[..., object])
 
 EXIT_CODES = """
 \b
@@ -28,17 +35,10 @@ Exit codes:
   4  the sandbox cannot be started, reached or trusted
   5  the repository cannot be had at its pinned commit
   6  the harness's own tools are missing or broken
+  7  the gate is closed: what --fail-on names has occurred
+  8  the job has too little time left for this step; continue in another one
+  130  interrupted
 """
-
-folder_argument = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
-levels_option = click.option(
-    "--levels",
-    envvar="REB_LEVELS",
-    default=",".join(Level),
-    show_default=True,
-    help="Levels to measure, separated by commas.",
-)
 
 
 @click.group(epilog=EXIT_CODES)
@@ -51,59 +51,6 @@ def cli() -> None:
     One trial, from start to verdict:    reb run owner/name --agent pip
     The same, phase by phase:            reb start, agent, probe, audit, verdict, stop
     """
-
-
-def trial_options(command: F) -> F:
-    """Add the options that decide what a trial is."""
-    options = (
-        click.argument("repository"),
-        click.option(
-            "--agent", envvar="REB_AGENT", default="pip", show_default=True,
-            help="nop, replay, command, pip, uv, or a YAML file.",
-        ),
-        click.option(
-            "--agent-argument", envvar="REB_AGENT_ARGUMENT",
-            help="Command line of `command`, folder of `replay`.",
-        ),
-        click.option(
-            "--agent-seconds", envvar="REB_AGENT_SECONDS", default=3600, show_default=True,
-            type=click.IntRange(1, 86400), help="The agent's own clock.",
-        ),
-        click.option(
-            "--attempt", envvar="REB_ATTEMPT", default=1, show_default=True,
-            type=click.IntRange(1, 1000), help="Number of this attempt.",
-        ),
-        click.option(
-            "--sandbox", envvar="REB_SANDBOX_KIND", default="docker", show_default=True,
-            type=click.Choice(["docker", "local"]),
-            help="docker, or local: a folder of this machine, which isolates nothing.",
-        ),
-        click.option(
-            "--image", envvar="REB_IMAGE", default="researchenvbench-agent:latest",
-            show_default=True, help="Image of the docker sandbox.",
-        ),
-        click.option(
-            "--mirror", envvar="REB_MIRROR", type=click.Path(path_type=Path, exists=True),
-            help="Folder with git mirrors; without it the repository is fetched.",
-        ),
-        click.option(
-            "--gpus", envvar="REB_GPUS", default=0, show_default=True,
-            type=click.IntRange(0, 64), help="GPUs that this runner promises.",
-        ),
-        click.option(
-            "--network", envvar="REB_NETWORK", default="open", show_default=True,
-            type=click.Choice(["open", "none"]), help="What the agent may reach.",
-        ),
-        levels_option,
-        click.option(
-            "--results", "folder", envvar="REB_RESULTS",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="Folder for the trial.  [default: results/<trial>]",
-        ),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @cli.command()
@@ -124,11 +71,14 @@ def run(*, as_json: bool, **chosen: object) -> None:
 
 @cli.command()
 @trial_options
-def start(**chosen: object) -> None:
+@fail_on_option
+def start(*, fail_on: str, **chosen: object) -> None:
     """Start a trial: sweep leftovers, start the sandbox, check the repository out in it."""
-    from reb_action import outputs, trial
+    from reb_action import gate, outputs, trial
     from reb_action.console import telling
 
+    # Only the gate needs it, but hours later.
+    gate.parse(fail_on)
     options = outputs.options(chosen)
     with telling(quiet=False) as tell:
         trial.start(options, owner=os.getppid(), tell=tell)
@@ -137,12 +87,14 @@ def start(**chosen: object) -> None:
 
 @cli.command()
 @folder_argument
-def agent(folder: Path) -> None:
+@deadline_option
+def agent(folder: Path, ends_at: int | None) -> None:
     """Let the agent work, then freeze the sandbox of the trial in FOLDER."""
-    from reb_action import trial
+    from reb_action import outputs, trial
     from reb_action.console import telling
     from reb_action.render.escape import log
 
+    outputs.demand_time(_layout(folder), None, ends_at)
     with telling(quiet=False) as tell:
         ended = trial.run_agent(_layout(folder), environ=os.environ, tell=tell)
     click.echo(f"agent {ended.ending}: {log(ended.detail or 'it left a report')}")
@@ -151,12 +103,14 @@ def agent(folder: Path) -> None:
 @cli.command()
 @folder_argument
 @click.argument("level", type=click.Choice(["C0", "C1", "C2", "C3", "C4"]))
-def probe(folder: Path, level: str) -> None:
+@deadline_option
+def probe(folder: Path, level: str, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
-    from reb_action import trial
+    from reb_action import outputs, trial
     from reb_action.console import telling
     from reb_action.render.text import level_line
 
+    outputs.demand_time(_layout(folder), Level(level), ends_at)
     with telling(quiet=False) as tell:
         result = trial.observe(_layout(folder), Level(level), tell=tell)
     click.echo(level_line(result))
@@ -212,6 +166,8 @@ def stop(folder: Path | None, *, every: bool) -> None:
     with telling(quiet=False) as tell:
         if folder is None:
             trial.stop_all(tell=tell)
+        elif not _layout(folder).session.exists():
+            tell(f"no trial began in {folder}, so there is nothing to stop")
         else:
             trial.stop(_layout(folder), tell=tell)
 
@@ -226,8 +182,8 @@ def validate(paths: tuple[Path, ...]) -> None:
 
 
 @cli.command()
-@click.option("--sandbox", default="docker", type=click.Choice(["docker", "local"]))
-@click.option("--image", envvar="REB_IMAGE", default="researchenvbench-agent:latest")
+@sandbox_option
+@image_option
 def doctor(sandbox: str, image: str) -> None:
     """Say what this machine lacks for a trial; exit code 4 if anything."""
     from reb_action import doctor as examination
@@ -254,12 +210,55 @@ def demo(folder: Path) -> None:
     click.echo("\n".join(lines))
 
 
+@cli.command()
+@click.option(
+    "--sandbox", default="local", show_default=True, type=click.Choice(["docker", "local"])
+)
+@click.option("--image", envvar="REB_IMAGE", default="researchenvbench-agent:latest")
+@click.option("--gpus", default=0, show_default=True, type=click.IntRange(0, 64))
+@click.option("--only", metavar="NAME", help="Play this cheater alone.")
+@click.option(
+    "--results", "folder", default=Path("results/selftest"), show_default=True,
+    type=click.Path(path_type=Path, file_okay=False), help="Folder for the trials.",
+)  # fmt: skip
+def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path) -> None:
+    """Play cheating agents against a bait; exit code 1 if any gets through."""
+    from reb_action.redteam.selftest import selftest as examination
+    from reb_action.render.escape import log
+    from reb_action.sandbox.protocol import Kind
+
+    kind = Kind(sandbox)
+    named = image if kind is Kind.DOCKER else None
+    plays = examination(folder.absolute(), kind=kind, image=named, gpus=gpus, only=only)
+    fine = [click.echo(log(line)) or good for line, good in plays]
+    click.echo(f"{sum(fine)} of {len(fine)} plays came out as they must")
+    if not all(fine):
+        sys.exit(1)
+
+
+for _command in COMMANDS:
+    cli.add_command(_command)
+
+
 def _layout(folder: Path) -> SessionLayout:
     return SessionLayout(folder=folder.absolute())
 
 
+def _tell(error: RebError) -> None:
+    from reb_action.github import commands, context
+    from reb_action.render.escape import log
+
+    if context.read(os.environ).output is not None:
+        click.echo(commands.error(log(str(error))))
+    click.echo(f"reb: {error}", err=True)
+
+
 def main() -> None:
     """Run the command line; every error of ours is one plain line."""
+    # What goes into the mount must be readable for the user of the sandbox.
+    os.umask(0o022)
+    # A runner that cancels sends INT first, TERM later; both end in the same clean way.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         cli(standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -271,7 +270,7 @@ def main() -> None:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except RebError as error:
-        click.echo(f"reb: {error}", err=True)
+        _tell(error)
         sys.exit(error.exit_code)
 
 

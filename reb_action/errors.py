@@ -40,3 +40,15 @@ class ToolchainError(RebError):
     """Something the harness brings itself (pyright, node, probes) is missing or broken."""
 
     exit_code = 6
+
+
+class GateError(RebError):
+    """What `--fail-on` names has occurred: the one way in which a result fails a job."""
+
+    exit_code = 7
+
+
+class DeadlineError(RebError):
+    """The job has too little time left for the next step; what was seen so far is kept."""
+
+    exit_code = 8

@@ -1,17 +1,24 @@
 """From what the user typed to values, and from values to what the user sees."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, cast
 
 import click
 
-from reb_action import documents, manifest
+from reb_action import collection, deadline, documents, manifest, planning, session
+from reb_action import plan as planned
 from reb_action.agents.spec import AgentLimits
-from reb_action.errors import UsageError
+from reb_action.errors import DeadlineError, UsageError
+from reb_action.gate import FailOn
+from reb_action.github.commands import write_outputs, write_summary
+from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Manifest
+from reb_action.model.plan import Plan
 from reb_action.model.verdict import Verdict
+from reb_action.render.markdown import collection_summary
 from reb_action.render.page import trial_page
 from reb_action.render.text import verdict_lines
 from reb_action.sandbox.protocol import Kind, Network
@@ -43,6 +50,69 @@ def options(chosen: Mapping[str, object]) -> Options:
         network=Network(cast(str, chosen["network"])),
         levels=parse_levels(cast(str, chosen["levels"])),
     )
+
+
+def plan(chosen: Mapping[str, object], context: Context) -> Plan:
+    """Return the plan that the command line asks for; raises UsageError for an unsafe one."""
+    planning.demand_safe(context, cast(str, chosen["runs_on"]))
+    wishes = planning.wishes(cast(str, chosen["repositories"]), cast(str, chosen["agents"]))
+    selection = planned.Selection(
+        only=_words(chosen["only"]),
+        without=_words(chosen["without"]),
+        changed=planning.changed(Path.cwd(), cast(str | None, chosen["changed_since"])),
+    )
+    dealing = planned.Dealing(
+        jobs=cast(int, chosen["max_jobs"]),
+        default_seconds=cast(int, chosen["agent_seconds"]),
+        durations=planning.durations(cast(Path | None, chosen["durations"])),
+    )
+    attempts = cast(int, chosen["attempts"])
+    return planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
+
+
+def report(
+    path: Path, folder: Path, *, levels: tuple[Level, ...], fail_on: FailOn, context: Context
+) -> str | None:
+    """Summarise a run on the runner and in words; return what closes the gate."""
+    found = collection.collect(planning.read(path), folder)
+    closed = collection.closed(found, levels, fail_on)
+    write_summary(context, collection_summary(found, levels, closed))
+    again = collection.to_run_again(found)
+    documents.write_bytes(
+        path.with_name("durations.json"), documents.dump_json(collection.durations(found))
+    )
+    write_outputs(
+        context,
+        {
+            "complete": "false" if again else "true",
+            "trials": str(len(found)),
+            "run-again": " ".join(again),
+            "durations": str(path.with_name("durations.json")),
+        },
+    )
+    click.echo(f"{len(found) - len(again)} of {len(found)} planned trials have a verdict")
+    for name in again:
+        click.echo(f"run again: {name}")
+    return closed
+
+
+def demand_time(layout: SessionLayout, level: Level | None, ends_at: int | None) -> None:
+    """Raise DeadlineError where the agent, or a level, may not end before its job does."""
+    if ends_at is None:
+        return
+    begun = session.load(layout)
+    choice = begun.agent
+    if level is None:
+        needed = deadline.agent_seconds(choice.total_seconds, choice.setup_seconds)
+    else:
+        needed = deadline.level_seconds(begun.trial.manifest, level)
+    why = deadline.shortage(level or "the agent", needed, ends_at - time.time())
+    if why is not None:
+        raise DeadlineError(why)
+
+
+def _words(text: object) -> tuple[str, ...]:
+    return tuple(cast(str, text).replace(",", " ").split())
 
 
 def parse_levels(text: str) -> tuple[Level, ...]:

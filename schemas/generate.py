@@ -16,8 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from reb_action.documents import SCHEMA
-from reb_action.session import DOCUMENTS
+from reb_action.model.plan import Plan
+from reb_action.session import DOCUMENTS as OF_A_TRIAL
 
+DOCUMENTS = {**OF_A_TRIAL, "plan": Plan}
 FOLDER = Path(__file__).parent
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 

@@ -9,11 +9,14 @@ LAYERS = (
     {"model", "errors", "layout", "__init__"},
     {
         *("documents", "manifest", "levels", "report", "challenge", "audit", "proofs", "ranks"),
-        *("diagnosis", "verdict", "imports", "render", "archive"),
+        *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
     },
-    {"sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"},
-    {"trial", "outputs", "doctor", "demo", "console"},
-    {"cli"},
+    {"sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session", "github"},
+    {
+        *("trial", "outputs", "doctor", "demo", "console", "redteam"),
+        *("conclusion", "planning", "collection", "batch"),
+    },
+    {"cli", "cli_actions", "cli_options", "__main__"},
 )
 
 

@@ -26,3 +26,13 @@ def log(text: str) -> str:
 def page(text: str) -> str:
     """Return text for HTML content and quoted attributes."""
     return html.escape(clean(text, limit=4000), quote=True)
+
+
+def markdown(text: str) -> str:
+    """Return text as one code span for Markdown, table cells too: no link, mention or tag in it."""
+    # A table takes every `|` for its own, within code too.
+    line = clean(text).replace("|", "\N{DIVIDES}") or "-"
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if line[0] in "` " or line[-1] in "` " else ""
+    return f"{fence}{pad}{line}{pad}{fence}"

@@ -1,0 +1,61 @@
+"""Runs the trials of one entry one after the other, and stops while the job can still say so."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reb_action import deadline, outputs, trial
+from reb_action.errors import RebError
+from reb_action.layout import SessionLayout
+from reb_action.trial import Options, Tell
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """The trials with a verdict, those that a fault of ours or the runner's ended, and the rest."""
+
+    done: tuple[str, ...]
+    broken: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def run(
+    trials: Sequence[tuple[str, Callable[[], Options]]],
+    *,
+    ends_at: float | None,
+    environ: Mapping[str, str],
+    tell: Tell,
+) -> Ended:
+    """Run trials until all are done or the next one may not fit; each is sealed as it ends."""
+    done: list[str] = []
+    broken: list[str] = []
+    for number, (name, options) in enumerate(trials):
+        why = _too_late(options, name, ends_at)
+        if why is not None:
+            tell(why)
+            left = tuple(name for name, _ in trials[number:])
+            return Ended(done=tuple(done), broken=tuple(broken), left=left)
+        tell(f"--- {number + 1} of {len(trials)}: {name}")
+        (done if _one(options, environ, tell) else broken).append(name)
+    return Ended(done=tuple(done), broken=tuple(broken), left=())
+
+
+def _too_late(options: Callable[[], Options], name: str, ends_at: float | None) -> str | None:
+    if ends_at is None:
+        return None
+    chosen = options()
+    agent = deadline.agent_seconds(chosen.agent.total_seconds, chosen.agent.setup_seconds)
+    needed = deadline.trial_seconds(chosen.manifest, chosen.levels, agent)
+    return deadline.shortage(name, needed, ends_at - time.time())
+
+
+def _one(options: Callable[[], Options], environ: Mapping[str, str], tell: Tell) -> bool:
+    try:
+        chosen = options()
+        verdict = trial.run(chosen, environ=environ, tell=tell)
+        outputs.write_page(SessionLayout(folder=chosen.folder), verdict)
+    except RebError as error:
+        # The others of the batch are worth having; this one is missing from the report.
+        tell(f"this trial could not be run: {error}")
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""Ends the trial on a runner: judges its files once more, decides, writes outputs and summary."""
+
+from pathlib import Path
+
+from reb_action import documents, gate, session, trial
+from reb_action.errors import RebError
+from reb_action.gate import Decision, FailOn
+from reb_action.github.commands import write_outputs, write_summary
+from reb_action.github.context import Context
+from reb_action.layout import SessionLayout
+from reb_action.model.manifest import Level
+from reb_action.model.verdict import Verdict
+from reb_action.render.markdown import trial_summary
+
+
+def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decision:
+    """Decide on the trial of a folder, and tell the runner."""
+    seen = judged(layout)
+    decision = gate.decide(seen, _asked(layout), fail_on)
+    summary = layout.folder / "summary.md"
+    text = trial_summary(seen, decision)
+    write_summary(context, text)
+    if layout.folder.is_dir():
+        documents.write_bytes(summary, text.encode())
+    write_outputs(context, _outputs(layout, seen, decision, summary))
+    return decision
+
+
+def judged(layout: SessionLayout) -> Verdict | str:
+    """Return the verdict if verdict.json is what its evidence gives, or why it is not usable."""
+    try:
+        if not layout.verdict.exists():
+            return _absent(layout)
+        return trial.judge_again(layout)
+    except RebError as error:
+        return str(error)
+
+
+def _absent(layout: SessionLayout) -> str:
+    if not layout.session.exists():
+        return f"the trial did not begin; see the step that starts it ({layout.folder})"
+    return "verdict.json does not exist; see the step that writes it"
+
+
+def _asked(layout: SessionLayout) -> tuple[Level, ...]:
+    try:
+        return session.load(layout).levels
+    except RebError:
+        return tuple(Level)
+
+
+def _outputs(
+    layout: SessionLayout, seen: Verdict | str, decision: Decision, summary: Path
+) -> dict[str, str]:
+    run = seen.agent_run if isinstance(seen, Verdict) else None
+    return {
+        "outcome": decision.standing,
+        "highest-level": decision.highest or "none",
+        "trial": seen.trial if isinstance(seen, Verdict) else "",
+        "agent-ending": run.ending if run else "",
+        "folder": str(layout.folder),
+        "verdict": _path(layout.verdict),
+        "page": _path(layout.page),
+        "summary": _path(summary),
+    }
+
+
+def _path(path: Path) -> str:
+    return str(path) if path.is_file() else ""

@@ -1,0 +1,100 @@
+"""Decides whether a trial lets the job pass; what is absent never does it any good."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from reb_action.errors import UsageError
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.verdict import LevelResult, Verdict
+
+WORDS: Final = ("never", "invalid", "any")
+_LEVELS: Final = ", ".join(Level)
+
+
+class Standing(StrEnum):
+    """What a trial comes to: the worst that befell a level that was asked for."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailOn:
+    """What closes the gate: an invalid level, any level that did not pass, or named ones."""
+
+    invalid: bool
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What came out. `highest` has every applicable level below it passed; `closed` says why."""
+
+    standing: Standing
+    highest: Level | None
+    closed: str | None
+
+
+def parse(text: str) -> FailOn:
+    """Read `never`, `invalid`, `any`, or levels such as `C0,C1`; raises UsageError."""
+    words = tuple(word.strip() for word in text.replace(",", " ").split())
+    if words in (("never",), ("invalid",), ("any",)):
+        return FailOn(invalid=words != ("never",), levels=tuple(Level) if words == ("any",) else ())
+    names = {word.upper() for word in words}
+    if not names or names - set(Level):
+        raise UsageError(f"fail-on is {text!r}; use never, invalid, any, or levels of {_LEVELS}")
+    return FailOn(invalid=False, levels=tuple(level for level in Level if level in names))
+
+
+def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> Decision:
+    """Decide on a verdict, or on the reason why there is none."""
+    if isinstance(seen, str):
+        closed = seen if fail_on.invalid or fail_on.levels else None
+        return Decision(standing=Standing.INVALID, highest=None, closed=closed)
+    results = [seen.result(level) for level in asked]
+    reasons = [_reason(result) for result in results if _closes(result, fail_on)]
+    reasons += [f"{level} was not asked for" for level in _unasked(asked, fail_on)]
+    return Decision(
+        standing=_standing(results), highest=highest(seen), closed="; ".join(reasons) or None
+    )
+
+
+def highest(verdict: Verdict) -> Level | None:
+    """Return the highest of C0 to C4 that passed with every applicable level below it."""
+    found = None
+    for level in (Level.C0, Level.C1, Level.C2, Level.C3, Level.C4):
+        match verdict.result(level).outcome:
+            case Outcome.PASSED:
+                found = level
+            case Outcome.NOT_APPLICABLE:
+                continue
+            case _:
+                break
+    return found
+
+
+def _standing(results: list[LevelResult]) -> Standing:
+    outcomes = {result.outcome for result in results}
+    if Outcome.INVALID in outcomes or not outcomes:
+        return Standing.INVALID
+    fine = outcomes <= {Outcome.PASSED, Outcome.NOT_APPLICABLE}
+    return Standing.PASSED if fine else Standing.FAILED
+
+
+def _closes(result: LevelResult, fail_on: FailOn) -> bool:
+    if result.outcome is Outcome.INVALID and fail_on.invalid:
+        return True
+    good = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
+    return result.level in fail_on.levels and result.outcome not in good
+
+
+def _unasked(asked: tuple[Level, ...], fail_on: FailOn) -> tuple[Level, ...]:
+    # `any` means any that was asked for.
+    named = () if fail_on.levels == tuple(Level) else fail_on.levels
+    return tuple(level for level in named if level not in asked)
+
+
+def _reason(result: LevelResult) -> str:
+    return f"{result.level} {result.outcome}: {result.reason}"

@@ -1,0 +1,1 @@
+"""GitHub as a runner shows it: the environment in, workflow commands and files out."""

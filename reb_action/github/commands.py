@@ -1,0 +1,54 @@
+"""What we tell a runner: outputs, the job summary, one annotation; nothing else is ever written."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+from reb_action.github.context import Context
+
+SUMMARY_BYTES: Final = 1024 * 1024 - 4096
+"""The runner drops a whole summary above 1 MiB: FileCommandManager.cs of actions/runner."""
+
+_MESSAGE: Final = 4000
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_CUT: Final = "\n\nThis summary was cut at 1 MiB; the artifact has everything.\n"
+
+
+def write_outputs(context: Context, values: Mapping[str, str]) -> None:
+    """Append step outputs, each with a delimiter that its value cannot know."""
+    if context.output is None:
+        return
+    with context.output.open("a", encoding="utf-8") as stream:
+        stream.writelines(output(name, value) for name, value in values.items())
+
+
+def output(name: str, value: str) -> str:
+    """Return one output as the runner reads it."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of an output")
+    delimiter = f"reb_{secrets.token_hex(16)}"
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def write_summary(context: Context, text: str) -> None:
+    """Append to the job summary, cut between lines where the runner would drop it all."""
+    if context.summary is None:
+        return
+    with context.summary.open("ab") as stream:
+        stream.write(capped(text).encode("utf-8", "replace"))
+
+
+def capped(text: str) -> str:
+    """Return text of at most SUMMARY_BYTES, whole lines, with a note where something is missing."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= SUMMARY_BYTES:
+        return text
+    kept = data[: SUMMARY_BYTES - len(_CUT)].rpartition(b"\n")[0]
+    return kept.decode("utf-8", "ignore") + _CUT
+
+
+def error(message: str) -> str:
+    """Return the workflow command that shows a message on the run's page."""
+    text = message[:_MESSAGE].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::error title=researchenvbench::{text}"

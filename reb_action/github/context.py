@@ -1,0 +1,63 @@
+"""What a runner says in its environment, read once into a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
+from reb_action.errors import DocumentError
+
+_PULL_REQUEST_EVENTS: Final = frozenset(
+    {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"}
+)
+_RESTRICTED: Final = frozenset({"dependabot[bot]"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """Where we run. `output` and `summary` are None elsewhere than on a runner.
+
+    `fork` says that the event comes from somebody without write access: a fork, also a deleted
+    one, or Dependabot.
+    """
+
+    output: Path | None = None
+    summary: Path | None = None
+    event: str = ""
+    fork: bool = False
+
+
+def read(environ: Mapping[str, str]) -> Context:
+    """Return the context; an event that cannot be read counts as one from a fork."""
+    event = environ.get("GITHUB_EVENT_NAME", "")
+    return Context(
+        output=_path(environ, "GITHUB_OUTPUT"),
+        summary=_path(environ, "GITHUB_STEP_SUMMARY"),
+        event=event,
+        fork=environ.get("GITHUB_ACTOR") in _RESTRICTED
+        or (event in _PULL_REQUEST_EVENTS and _is_fork(environ)),
+    )
+
+
+def _path(environ: Mapping[str, str], name: str) -> Path | None:
+    return Path(environ[name]) if environ.get(name) else None
+
+
+def _is_fork(environ: Mapping[str, str]) -> bool:
+    path = _path(environ, "GITHUB_EVENT_PATH")
+    if path is None:
+        return True
+    try:
+        event = parse_json(read_bytes(path))
+    except (DocumentError, NotJsonError):
+        return True
+    head = _at(event, "pull_request", "head", "repo", "full_name")
+    base = _at(event, "pull_request", "base", "repo", "full_name")
+    return head is None or head != base
+
+
+def _at(value: Json, *names: str) -> Json:
+    for name in names:
+        value = cast(dict[str, Json], value).get(name) if isinstance(value, dict) else None
+    return value
