@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
@@ -91,24 +91,22 @@ def answer_of(data: bytes | None, kind: type[T]) -> T | None:
 
 def write(path: Path, value: object, *, kind: str) -> bytes:
     """Write a value as the document `kind`, whole or not at all; returns its bytes."""
-    document = {"document": kind, "schema": SCHEMA, "value": to_json(value)}
-    fault = problem(cast(Json, json.loads(dump_json(document))), kind)
-    if fault is not None:
-        raise DocumentError(f"{path.name} is not written: {fault}; this is a fault of reb")
-    data = dump_json(document)
+    data = dump_json({"document": kind, "schema": SCHEMA, "value": to_json(value)})
+    decode(data, type(value), kind=kind, name=path.name)
     write_bytes(path, data)
     return data
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file so that a reader, or a kill at any moment, sees the old or the new one."""
+    """Write a file so that a reader, or a kill at any moment, sees the old or the new one.
+
+    Not for a power failure: a machine that lost power has lost the trial's sandbox as well.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except BaseException:
@@ -121,6 +119,8 @@ def read(path: Path, kind_of_value: type[T], *, kind: str) -> T:
     return decode(read_bytes(path), kind_of_value, kind=kind, name=path.name)
 
 
+# Steps read the same documents again and again; a value is frozen, so one is as good as another.
+@lru_cache(maxsize=256)
 def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
     """Return the value of a document's bytes; `name` is how messages call it."""
     try:

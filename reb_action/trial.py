@@ -80,11 +80,11 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
 
 
 def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) -> Session:
-    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
-    checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
     tell(f"starting the sandbox ({options.kind})")
     sandbox = select.start(begun.spec)
     begun = session.save(layout, replace(begun, handle=sandbox.handle))
+    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
+    checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
     sandbox.put(sandbox.layout.repository, source.archive(checkout))
     return session.save(layout, replace(begun, phase=Phase.STARTED))
 

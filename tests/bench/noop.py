@@ -1,0 +1,102 @@
+"""Overhead of a trial with the `nop` agent over the floor: the same Docker operations, bare.
+
+    python -m tests.bench.noop [PAIRS]
+
+Needs a Docker engine and the test image. The floor asks the engine for just what such a trial asks
+it: create, start, put the checkout and the agent, prepare, run the agent, kill, read the report,
+start again without network, survey, remove. Both are timed in turn, so that a busy machine slows
+both.
+"""
+
+import io
+import os
+import shutil
+import statistics
+import sys
+import tarfile
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import docker
+
+from reb_action import manifest, source, trial
+from reb_action.demo import committed
+from reb_action.sandbox.docker.options import container_options
+from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
+from reb_action.sandbox.trace import trace_of
+from reb_action.session import AgentChoice
+
+EMPTY = bytes(10240)
+DEMO = Path(__file__).parent.parent / "demo"
+
+
+def floor(client, image, mount, checkout):
+    """Do with the bare SDK what a trial needs of Docker, and return the seconds."""
+    began = time.monotonic()
+    spec = SandboxSpec(
+        kind=Kind.DOCKER, session=os.urandom(8).hex(), trial="floor", image=image,
+        mount=str(mount), scratch="", network=Network.OPEN,
+    )  # fmt: skip
+    container = client.containers.create(**container_options(spec, trace_of(spec), image=image))
+    container.start()
+    container.put_archive("/workspace", checkout)
+    container.put_archive("/opt/agent", EMPTY)
+    container.exec_run(["/usr/bin/python3", "-I", "-c", ""], user="1000:1000")
+    container.exec_run(["true"], user="1000:1000")
+    container.top()
+    container.kill()
+    with suppress(docker.errors.NotFound):
+        container.get_archive("/workspace/report.json")
+    client.networks.get("reb").disconnect(container)
+    container.start()
+    container.exec_run(["/usr/bin/python3", "-I", "-S", "-c", ""], user="1000:1000")
+    container.remove(force=True, v=True)
+    return time.monotonic() - began
+
+
+def noop(wanted, image, mirror, folder):
+    """Run a whole trial with the nop agent, and return the seconds."""
+    choice = AgentChoice(name="nop", argument=None, total_seconds=60, setup_seconds=60)
+    options = trial.Options(
+        manifest=wanted, agent=choice, folder=folder, image=image, mirror=mirror
+    )
+    began = time.monotonic()
+    trial.run(options, environ={}, tell=lambda _: None)
+    return time.monotonic() - began
+
+
+def packed(folder):
+    """Return the checkout as the floor puts it."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(folder, "repo")
+    return buffer.getvalue()
+
+
+def main():
+    """Print both medians, and the median ratio of the pairs."""
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    client = docker.from_env()
+    image = next(tag for one in client.images.list("reb-test-base") for tag in one.tags)
+    place = Path(tempfile.mkdtemp())
+    committed(DEMO, place / "mirror")
+    wanted = manifest.load(DEMO / "manifest.yaml")
+    checkout = source.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
+    data = packed(checkout.folder)
+    (place / "mount").mkdir()
+    noop(wanted, image, place / "mirror", place / "warm")
+    bare, whole = [], []
+    for number in range(pairs):
+        bare.append(floor(client, image, place / "mount", data))
+        whole.append(noop(wanted, image, place / "mirror", place / f"trial-{number}"))
+    shutil.rmtree(place)
+    ratios = [b / a for a, b in zip(bare, whole, strict=True)]
+    print(f"floor  {statistics.median(bare):.2f} s")
+    print(f"trial  {statistics.median(whole):.2f} s")
+    print(f"ratio  {statistics.median(ratios):.2f}  (min {min(ratios):.2f}, max {max(ratios):.2f})")
+
+
+if __name__ == "__main__":
+    main()
