@@ -8,7 +8,7 @@ demo: .venv/run
 	$(BIN)/reb demo
 
 test: .venv/dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: .venv/dev
 	$(BIN)/ruff check
