@@ -1,8 +1,6 @@
 """The commands of `reb` that workflows call: plan, batch, gate, report."""
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 import click
@@ -17,8 +15,6 @@ from reb_action.cli_options import (
 )
 from reb_action.errors import DeadlineError, GateError, SandboxError
 from reb_action.layout import SessionLayout
-from reb_action.model.plan import PlannedTrial
-from reb_action.trial import Options
 
 
 @click.command()
@@ -112,17 +108,16 @@ def plan(*, path: Path, **chosen: object) -> None:
 def batch(*, trials: str, folder: Path, ends_at: int | None, **chosen: object) -> None:
     """Run the trials of one entry one after the other, and say which are left."""
     from reb_action import batch as running
-    from reb_action import planning
+    from reb_action import outputs, planning
     from reb_action.console import telling
     from reb_action.github import commands, context
 
-    wanted = planning.trials(trials)
-    todo = [(one.id, _options(chosen, one, folder / one.id)) for one in wanted]
+    todo = outputs.batch(chosen, planning.trials(trials), folder)
     with telling(quiet=False) as tell:
         ended = running.run(todo, ends_at=ends_at, environ=os.environ, tell=tell)
     found = {"done": ended.done, "broken": ended.broken, "continue": ended.left}
-    outputs = {name: " ".join(names) for name, names in found.items()}
-    commands.write_outputs(context.read(os.environ), {**outputs, "folder": str(folder)})
+    told = {name: " ".join(names) for name, names in found.items()}
+    commands.write_outputs(context.read(os.environ), {**told, "folder": str(folder)})
     if ended.left:
         raise DeadlineError(f"continue with {', '.join(ended.left)}: this job's time is over")
     if ended.broken:
@@ -191,18 +186,3 @@ def _close(reason: str | None) -> None:
 
     if reason is not None:
         raise GateError(f"the gate is closed: {log(reason)}")
-
-
-def _options(
-    chosen: Mapping[str, object], wanted: PlannedTrial, folder: Path
-) -> Callable[[], Options]:
-    from reb_action import outputs
-
-    mine: dict[str, object] = {
-        "repository": wanted.repository,
-        "agent": wanted.agent,
-        "agent_argument": wanted.argument,
-        "attempt": wanted.attempt,
-        "folder": folder,
-    }
-    return partial(outputs.options, {**chosen, **mine})

@@ -1,7 +1,8 @@
 """From what the user typed to values, and from values to what the user sees."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -16,7 +17,7 @@ from reb_action.github.commands import write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Manifest
-from reb_action.model.plan import Plan
+from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.verdict import Verdict
 from reb_action.render.markdown import collection_summary
 from reb_action.render.page import trial_page
@@ -30,6 +31,8 @@ _LEVELS: Final = ", ".join(Level)
 
 def options(chosen: Mapping[str, object]) -> Options:
     """Return the options of a trial from what the command line parsed; raises UsageError."""
+    for name in (cast(str, chosen["repository"]), cast(str, chosen["agent"])):
+        _demand_file(name)
     wanted = manifest.find(cast(str, chosen["repository"]))
     choice = AgentChoice(
         name=cast(str, chosen["agent"]),
@@ -52,6 +55,14 @@ def options(chosen: Mapping[str, object]) -> Options:
     )
 
 
+def _demand_file(name: str) -> None:
+    if name.endswith((".yaml", ".yml")) and not Path(name).is_file():
+        raise UsageError(
+            f"there is no file {documents.show(name)} here; in a workflow, actions/checkout brings"
+            " the files of your repository"
+        )
+
+
 def plan(chosen: Mapping[str, object], context: Context) -> Plan:
     """Return the plan that the command line asks for; raises UsageError for an unsafe one."""
     planning.demand_safe(context, cast(str, chosen["runs_on"]))
@@ -68,6 +79,23 @@ def plan(chosen: Mapping[str, object], context: Context) -> Plan:
     )
     attempts = cast(int, chosen["attempts"])
     return planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
+
+
+def batch(
+    chosen: Mapping[str, object], trials: Iterable[PlannedTrial], folder: Path
+) -> list[tuple[str, Callable[[], Options]]]:
+    """Return each trial of a batch with what makes its options; they are made when it begins."""
+    return [(one.id, partial(options, {**chosen, **_of(one, folder)})) for one in trials]
+
+
+def _of(wanted: PlannedTrial, folder: Path) -> dict[str, object]:
+    return {
+        "repository": wanted.repository,
+        "agent": wanted.agent,
+        "agent_argument": wanted.argument,
+        "attempt": wanted.attempt,
+        "folder": folder / wanted.id,
+    }
 
 
 def report(

@@ -20,7 +20,9 @@ def safe_members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes | None
                 _require_harmless(member)
                 stream = tar.extractfile(member) if member.isreg() else None
                 content = None if stream is None else stream.read()
-                yield member.replace(mode=member.mode & 0o777), content
+                # Debian 12's Python is 3.11.2, whose members have no `replace` yet.
+                member.mode &= 0o777
+                yield member, content
     except tarfile.TarError as error:
         message = f"The archive to put into the sandbox cannot be read ({error}); make it again."
         raise SandboxError(message) from error
