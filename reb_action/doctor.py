@@ -32,7 +32,7 @@ def examine(kind: Kind, image: str) -> Iterator[Finding]:
         yield _docker(image)
     else:
         yield Finding(fine=True, line="note  the local sandbox isolates nothing")
-    with witness.watch() as seen:
+    with witness.watch(witness.nothing_owned) as seen:
         count, driver = seen.present, seen.driver
     yield Finding(fine=True, line=f"note  {count} GPUs here, driver {driver or 'none'}")
 

@@ -4,7 +4,8 @@ A runner without NVIDIA's library simply has no GPU; that is an answer, not an e
 """
 
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -13,7 +14,10 @@ import pynvml
 
 from reb_action.model.observation import Gpu
 
-_INTERVAL_SECONDS: Final = 0.1
+Owns = Callable[[int], bool]
+"""Says whether a process, by its number on this machine, belongs to what is watched."""
+
+_INTERVAL_SECONDS: Final = 0.2
 _MIB: Final = 1 << 20
 
 # nvidia-ml-py ships without types; this is the one place that calls it.
@@ -32,30 +36,36 @@ class Watch:
 
 @dataclass(slots=True)
 class _Peak:
+    """One GPU: what our own processes had of it at most, and since when NVML's samples are ours."""
+
+    handle: object
     uuid: str
     name: str
-    baseline_mib: int
-    before: frozenset[int]
+    since: int
     memory_mib: int = 0
     utilisation: int = 0
     pids: set[int] = field(default_factory=set[int])
 
 
 @contextmanager
-def watch() -> Generator[Watch]:
+def watch(owns: Owns) -> Generator[Watch]:
     """Sample every GPU of this machine until the block ends; then `gpus` says what was seen.
 
-    Memory is counted above what was in use at the start, and processes that were there before do
-    not count, so that a neighbour's idle job is no evidence.
+    Only processes that `owns` accepts count, so that a neighbour's work is no evidence.
     """
     seen = Watch()
     if not _is_there():
         yield seen
         return
     try:
-        yield from _sampled(seen)
+        yield from _sampled(seen, owns)
     finally:
         _nvml.nvmlShutdown()
+
+
+def nothing_owned(_pid: int) -> bool:
+    """Accept no process: for a look at which GPUs there are."""
+    return False
 
 
 def _is_there() -> bool:
@@ -66,12 +76,12 @@ def _is_there() -> bool:
     return True
 
 
-def _sampled(seen: Watch) -> Generator[Watch]:
+def _sampled(seen: Watch, owns: Owns) -> Generator[Watch]:
     handles = [_nvml.nvmlDeviceGetHandleByIndex(i) for i in range(_nvml.nvmlDeviceGetCount())]
     seen.driver, seen.present = str(_nvml.nvmlSystemGetDriverVersion()), len(handles)
     peaks = [_start(handle) for handle in handles]
     stop = threading.Event()
-    thread = threading.Thread(target=_sample, args=(handles, peaks, stop, seen), daemon=True)
+    thread = threading.Thread(target=_sample, args=(peaks, owns, stop, seen), daemon=True)
     thread.start()
     try:
         yield seen
@@ -83,41 +93,55 @@ def _sampled(seen: Watch) -> Generator[Watch]:
 
 def _start(handle: object) -> _Peak:
     return _Peak(
+        handle=handle,
         uuid=str(_nvml.nvmlDeviceGetUUID(handle)),
         name=str(_nvml.nvmlDeviceGetName(handle)),
-        baseline_mib=_memory_mib(handle),
-        before=frozenset(_pids(handle)),
+        # NVML stamps its samples in microseconds since the epoch.
+        since=int(time.time() * 1e6),
     )
 
 
-def _sample(handles: list[object], peaks: list[_Peak], stop: threading.Event, seen: Watch) -> None:
+def _sample(peaks: list[_Peak], owns: Owns, stop: threading.Event, seen: Watch) -> None:
+    known: dict[int, bool] = {}
+
+    def is_own(pid: int) -> bool:
+        # A number that was somebody else's stays so; ours are asked about once.
+        if pid not in known:
+            known[pid] = owns(pid)
+        return known[pid]
+
     while not stop.wait(_INTERVAL_SECONDS):
         seen.samples += 1
-        for handle, peak in zip(handles, peaks, strict=True):
-            peak.memory_mib = max(peak.memory_mib, _memory_mib(handle) - peak.baseline_mib)
-            peak.utilisation = max(peak.utilisation, _utilisation(handle))
-            peak.pids |= set(_pids(handle)) - peak.before
+        for peak in peaks:
+            _look(peak, is_own)
 
 
-def _memory_mib(handle: object) -> int:
+def _look(peak: _Peak, is_own: Owns) -> None:
+    holding = {pid: used for pid, used in _holding(peak.handle) if is_own(pid)}
+    if not holding:
+        return
+    peak.pids |= set(holding)
+    peak.memory_mib = max(peak.memory_mib, sum(holding.values()) // _MIB)
+    peak.utilisation = max(peak.utilisation, _working(peak, set(holding)))
+
+
+def _holding(handle: object) -> list[tuple[int, int]]:
+    """Return the processes with memory on a GPU, and how many bytes; 0 where NVML cannot tell."""
     try:
-        return int(_nvml.nvmlDeviceGetMemoryInfo(handle).used) // _MIB
-    except _nvml.NVMLError:
-        return 0
-
-
-def _utilisation(handle: object) -> int:
-    try:
-        return int(_nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-    except _nvml.NVMLError:
-        return 0
-
-
-def _pids(handle: object) -> list[int]:
-    try:
-        return [int(process.pid) for process in _nvml.nvmlDeviceGetComputeRunningProcesses(handle)]
+        found = _nvml.nvmlDeviceGetComputeRunningProcesses(handle)
     except _nvml.NVMLError:
         return []
+    return [(int(process.pid), int(process.usedGpuMemory or 0)) for process in found]
+
+
+def _working(peak: _Peak, own: set[int]) -> int:
+    """Return the largest share of time, in percent, in which kernels of our processes ran."""
+    try:
+        samples = _nvml.nvmlDeviceGetProcessUtilization(peak.handle, peak.since)
+    except _nvml.NVMLError:
+        return 0
+    shares = [int(sample.smUtil) for sample in samples if int(sample.pid) in own]
+    return max(shares, default=0)
 
 
 def _gpu(peak: _Peak) -> Gpu:

@@ -38,7 +38,7 @@ class _Told:
 def observe_cuda(room: Room, report: Report) -> CudaObservation:
     """Return what each framework of the manifest says of CUDA and does with it."""
     secret = nonce()
-    with witness.watch() as gpus:
+    with witness.watch(room.sandbox.owns) as gpus:
         seen = _ask(room, report, secret)
     told = answer_of(seen.answer, _Told)
     usable = told is not None and told.nonce == secret

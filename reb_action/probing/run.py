@@ -47,7 +47,7 @@ def observe_run(
     touched = restore(room, source, survey(room, source).touched)
     decoy_first = int(nonce(), 16) % 2 == 0
     decoy = _decoy(room, source, report, level) if decoy_first else None
-    with witness.watch() as gpus:
+    with witness.watch(room.sandbox.owns) as gpus:
         real = _run(room, report, level, log=log)
     if decoy is None and real.holds:
         decoy = _decoy(room, source, report, level)

@@ -135,6 +135,10 @@ class Sandbox(Protocol):
         """Read a regular file; never follows a symbolic link, never blocks on a special file."""
         ...
 
+    def owns(self, pid: int) -> bool:
+        """Say whether a process of this machine, by its number here, belongs to the sandbox."""
+        ...
+
     def halt(self) -> tuple[str, ...]:
         """End every process inside and return the names of those that were still there."""
         ...

@@ -86,6 +86,12 @@ class DockerSandbox:
     def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
         return read_file(self._engine, self.handle, path, limit_bytes=limit_bytes)
 
+    def owns(self, pid: int) -> bool:
+        try:
+            return self.handle in Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
+        except OSError:
+            return False
+
     def halt(self) -> tuple[str, ...]:
         found = self._engine.processes(self.handle)
         self._engine.kill(self.handle)

@@ -40,6 +40,12 @@ def find_traces() -> tuple[Trace, ...]:
     return tuple({process.trace for process in _scan() if process.trace is not None})
 
 
+def trace_in(pid: int) -> Trace | None:
+    """Return the trace that a process carries, if it is there and carries one."""
+    process = _read(pid)
+    return None if process is None else process.trace
+
+
 def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
     """End the processes of the matching sandboxes; return the names of those that were there.
 
