@@ -1,0 +1,29 @@
+"""Writes the reusable workflow without `$/`, which GitHub Enterprise Server does not know.
+
+    python3 .github/pinned.py OWNER/NAME@REF > .github/workflows/benchmark-pinned.yml
+
+Each `uses: $/part` becomes `uses: OWNER/NAME/part@REF`: what the file refers to, said outright.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+WORKFLOW = Path(__file__).parent / "workflows" / "benchmark.yml"
+
+
+def pinned(text: str, reference: str) -> str:
+    """Return the text of a workflow with `$/` replaced."""
+    name, _, ref = reference.partition("@")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or not re.fullmatch(r"[\w./-]+", ref):
+        raise SystemExit(f"{reference!r} is not of the form OWNER/NAME@REF")
+
+    def said(match: re.Match[str]) -> str:
+        part = f"/{match[1]}" if match[1] else ""
+        return f"uses: {name}{part}@{ref}"
+
+    return re.sub(r"uses: \$/([\w-]*)", said, text)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(pinned(WORKFLOW.read_text(encoding="utf-8"), sys.argv[1]))
