@@ -1,13 +1,25 @@
 """Reads `repos/<owner>__<name>.yaml`: schema first, then what no schema can say."""
 
+import dataclasses
+import math
 import re
-from collections.abc import Hashable, Iterator
-from pathlib import Path
+from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Final, cast
 
 import yaml
 
-from reb_action.documents import Json, from_json, problem, read_bytes, show, to_json
+from reb_action.documents import (
+    Json,
+    NotJsonError,
+    dump_json,
+    from_json,
+    parse_json,
+    problem,
+    read_bytes,
+    show,
+    to_json,
+)
 from reb_action.errors import DocumentError, UsageError
 from reb_action.layout import data_folder
 from reb_action.model.manifest import (
@@ -18,9 +30,11 @@ from reb_action.model.manifest import (
     LogProof,
     Manifest,
     MetricProof,
+    Oracle,
     Proof,
     StepsProof,
 )
+from reb_action.proofs import may_explode
 
 _LIMIT_BYTES: Final = 64 * 1024
 _NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
@@ -55,6 +69,8 @@ def load_folder(folder: Path) -> tuple[Manifest, ...]:
 def find(name: str) -> Manifest:
     """Return the manifest of `owner/name`, or of a path to a manifest of the caller's own."""
     if name.endswith((".yaml", ".yml")):
+        if not Path(name).exists():
+            raise UsageError(f"there is no manifest {show(name)}")
         return load(Path(name))
     path = data_folder("repos") / f"{name.replace('/', '__')}.yaml"
     if not path.is_file():
@@ -76,6 +92,9 @@ def pattern_of(proof: Proof) -> str | None:
 
 def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
     yield from _restated(data)
+    yield from (f"{key}: {show(path)} leads out of its folder" for key, path in _paths(manifest))
+    if not manifest.frameworks and Level.C2 not in manifest.not_applicable:
+        yield "frameworks: the list is empty, so C2 must stand in not_applicable"
     for level in RUN_LEVELS:
         places = [level in part for part in (manifest.entrypoints, manifest.not_applicable)]
         places.append(level in manifest.paper_only)
@@ -88,19 +107,42 @@ def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
 
 
 def _restated(data: Json) -> Iterator[str]:
-    document = cast(dict[str, Json], data)
-    if document.get("frameworks") == ["torch"]:
-        yield "frameworks: torch is the default; leave it out"
-    entrypoints = cast(dict[str, dict[str, Json]], document.get("entrypoints", {}))
+    for where, part, kind in _parts(cast(Mapping[str, Json], data)):
+        for key, default in _defaults(kind):
+            if key in part and part[key] == default:
+                yield f"{where}{key}: {show(default)} is the default; leave it out"
+
+
+def _parts(data: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json], type]]:
+    """Yield each part of a manifest that has defaults, where it stands, and its type."""
+    yield "", data, Manifest
+    yield "oracle.", cast(Mapping[str, Json], data.get("oracle") or {}), Oracle
+    entrypoints = cast(Mapping[str, Mapping[str, Json]], data.get("entrypoints") or {})
     for level, entrypoint in entrypoints.items():
-        for key, default in _DEFAULTS.items():
-            if key in entrypoint and entrypoint[key] == default:
-                yield f"entrypoints.{level}.{key}: {show(default)} is the default; leave it out"
+        yield f"entrypoints.{level}.", entrypoint, Entrypoint
+        for index, proof in enumerate(cast(list[Mapping[str, Json]], entrypoint["proofs"])):
+            yield f"entrypoints.{level}.proofs.{index}.", proof, FileProof
 
 
-def _defaults() -> dict[str, Json]:
-    blank = cast(dict[str, Json], to_json(Entrypoint(argv=(), decoy="", proofs=())))
-    return {key: value for key, value in blank.items() if key not in ("argv", "decoy", "proofs")}
+def _defaults(kind: type) -> Iterator[tuple[str, Json]]:
+    for field in dataclasses.fields(kind):
+        if field.default is not dataclasses.MISSING:
+            yield field.name, to_json(field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            yield field.name, to_json(field.default_factory())
+
+
+def _paths(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the paths that would lead out of their folders."""
+    named = [("files", name) for name in manifest.files]
+    named += [("assets", asset.path) for asset in manifest.assets]
+    for level, one in manifest.entrypoints.items():
+        files = [proof.file for proof in one.proofs if isinstance(proof, FileProof)]
+        named += [(f"entrypoints.{level}", path) for path in (one.decoy, one.cwd, *files)]
+    for key, path in named:
+        parts = PurePosixPath(path).parts
+        if ".." in parts or not parts:
+            yield key, path
 
 
 def _faults(level: Level, entrypoint: Entrypoint) -> Iterator[str]:
@@ -111,39 +153,72 @@ def _faults(level: Level, entrypoint: Entrypoint) -> Iterator[str]:
     if (level is Level.C4) != (entrypoint.ranks > 1):
         yield "ranks belongs to C4, and C4 needs at least 2"
     for proof in entrypoint.proofs:
-        pattern = pattern_of(proof)
-        if isinstance(proof, MetricProof) and re.compile(proof.metric).groups != 1:
+        yield from _proof_faults(proof)
+
+
+def _proof_faults(proof: Proof) -> Iterator[str]:
+    pattern = pattern_of(proof)
+    if isinstance(proof, MetricProof):
+        least, most = proof.minimum, proof.maximum
+        if re.compile(proof.metric).groups != 1:
             yield f"metric {show(proof.metric)} needs exactly one group"
-        if pattern is not None and re.search(pattern, ""):
-            yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
+        if least is not None and most is not None and least > most:
+            yield f"minimum {least} is above maximum {most}"
+    if pattern is not None and re.search(pattern, ""):
+        yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
+    if pattern is not None and may_explode(pattern):
+        yield f"the pattern {show(pattern)} repeats what repeats or chooses; it may never end"
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what YAML would silently accept: duplicate keys and aliases."""
+    """Refuses what YAML would silently accept: keys that occur twice or are not text, NaN."""
 
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Hashable, object]:
         keys = [cast(str, key.value) for key, _ in node.value]
-        twice = {key for key in keys if keys.count(key) > 1}
-        if twice:
-            raise yaml.MarkedYAMLError(problem=f"the key {min(twice)} occurs twice")
+        for key, _ in node.value:
+            if key.tag != "tag:yaml.org,2002:str":
+                raise _fault(key, f"the key {show(str(key.value))} is not text")
+            if keys.count(key.value) > 1:
+                raise _fault(key, f"the key {show(key.value)} occurs twice")
         return cast(dict[Hashable, object], super().construct_mapping(node, deep=deep))
+
+    def construct_finite(self, node: yaml.ScalarNode) -> float:
+        value = self.construct_yaml_float(node)
+        if not math.isfinite(value):
+            raise _fault(node, f"{show(node.value)} is not a finite number")
+        return value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_finite)
+# A date has no counterpart in JSON; it stays the text that it is.
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_scalar)
+
+
+def _fault(node: yaml.Node, clause: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=clause, problem_mark=node.start_mark)
 
 
 def _parse_yaml(data: bytes, name: str) -> Json:
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(data, Loader=_Loader)):
-            raise DocumentError(f"{name}: aliases are not allowed; write the value out")
-        return cast(Json, yaml.load(data, Loader=_Loader))  # noqa: S506
+        for event in yaml.parse(data, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise DocumentError(f"{name}: aliases are not allowed; write the value out")
+            tag = cast(str | None, getattr(event, "tag", None))
+            if tag is not None:
+                raise DocumentError(f"{name}: the tag {show(tag)} is not allowed")
+        return parse_json(dump_json(yaml.load(data, Loader=_Loader)))  # noqa: S506
+    except NotJsonError as error:
+        raise DocumentError(f"{name}: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DocumentError(f"{name}: not readable as YAML: {_yaml_clause(error)}") from None
 
 
 def _yaml_clause(error: Exception) -> str:
-    clause = getattr(error, "problem", None) or type(error).__name__
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    clause = getattr(error, "problem", None) or getattr(error, "reason", None)
     mark = getattr(error, "problem_mark", None)
-    return f"{clause} (line {mark.line + 1})" if mark is not None else str(clause)
-
-
-_DEFAULTS: Final = _defaults()
+    told = clause or "it holds a number with too many digits"
+    return f"{told} (line {mark.line + 1})" if mark is not None else told

@@ -20,6 +20,10 @@ from reb_action.model.observation import ProofObservation
 _LINE_LIMIT: Final = 4096
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
+_TOKEN: Final = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]|(?P<repeat>[*+]|\{(?!0?,?1\})\d*,?\d*\})"
+)
+
 _MAGIC: Final[Mapping[FileKind, tuple[bytes, ...]]] = {
     FileKind.ANY: (b"",),
     FileKind.TEXT: (b"",),
@@ -41,6 +45,30 @@ class WrittenFile:
     path: str
     size_bytes: int
     head: bytes
+
+
+def may_explode(pattern: str) -> bool:
+    """Tell whether a repeated group holds a choice or another repetition: `(a+)+`, `(a|b)*`.
+
+    Searching a line for such a pattern can take time exponential in the line's length.
+    """
+    groups, closed = [False], (-1, False)
+    for token in _TOKEN.finditer(pattern):
+        match token[0]:
+            case "(":
+                groups.append(False)
+            case ")" if len(groups) > 1:
+                closed = (token.end(), groups.pop())
+                groups[-1] |= closed[1]
+            case "|":
+                groups[-1] = True
+            case _ if token["repeat"]:
+                if closed == (token.start(), True):
+                    return True
+                groups[-1] = True
+            case _:
+                continue
+    return False
 
 
 def check(

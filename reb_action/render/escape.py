@@ -7,13 +7,19 @@ from typing import Final
 
 _LIMIT: Final = 400
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+# Fillers, joiners and variation selectors: letters and marks by category, and without a glyph.
+_INVISIBLE: Final = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
 def clean(text: str, *, limit: int = _LIMIT) -> str:
     """Return one visible line: no control, bidi or invisible characters, bounded in length."""
-    line = " ".join(_ANSI.sub("", text).split())
-    shown = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN)
+    plain = _INVISIBLE.sub("", _ANSI.sub("", text))
+    # Before words are joined: what is hidden may stand between the line's start and a space.
+    visible = (c for c in plain if c.isspace() or unicodedata.category(c) not in _HIDDEN)
+    shown = " ".join("".join(visible).split())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

@@ -1,0 +1,40 @@
+"""Turns our values into JSON and back, checked against `schemas/` both ways.
+
+The only place that parses JSON. Reading is strict: UTF-8 without a byte order mark, no duplicate
+keys, no NaN, bounded size, depth and numbers. Writing is canonical (sorted keys, two spaces, one
+final newline), so equal values are equal bytes.
+"""
+
+from reb_action.documents.files import (
+    LIMIT_BYTES,
+    SCHEMA,
+    answer_of,
+    decode,
+    from_json,
+    read,
+    read_bytes,
+    to_json,
+    write,
+    write_bytes,
+)
+from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
+from reb_action.documents.schema import problem
+
+__all__ = [
+    "LIMIT_BYTES",
+    "SCHEMA",
+    "Json",
+    "NotJsonError",
+    "answer_of",
+    "decode",
+    "dump_json",
+    "from_json",
+    "parse_json",
+    "problem",
+    "read",
+    "read_bytes",
+    "show",
+    "to_json",
+    "write",
+    "write_bytes",
+]

@@ -1,0 +1,104 @@
+"""Documents on disk: our values as checked JSON, read and written whole or not at all."""
+
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+import cattrs
+
+from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json
+from reb_action.documents.schema import problem
+from reb_action.errors import DocumentError
+
+T = TypeVar("T")
+
+SCHEMA: Final = 1
+"""Version of every document of ours; a reader refuses another one."""
+
+LIMIT_BYTES: Final = 64 * 1024 * 1024
+
+
+_converter: Final = cattrs.Converter(forbid_extra_keys=True, prefer_attrib_converters=False)
+
+
+def to_json(value: object) -> Json:
+    """Return one of our values as plain JSON."""
+    return cast(Json, _converter.unstructure(value))
+
+
+def from_json(data: Json, kind: type[T]) -> T:
+    """Return JSON that has passed its schema as one of our values."""
+    return _converter.structure(data, kind)
+
+
+def answer_of(data: bytes | None, kind: type[T]) -> T | None:
+    """Return what a probe answered as one of our values, or None where it is not of that shape."""
+    try:
+        return None if data is None else from_json(parse_json(data), kind)
+    except (NotJsonError, cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError):
+        return None
+
+
+def write(path: Path, value: object, *, kind: str) -> bytes:
+    """Write a value as the document `kind`, whole or not at all; returns its bytes."""
+    try:
+        data = dump_json({"document": kind, "schema": SCHEMA, "value": to_json(value)})
+    except ValueError as error:
+        raise DocumentError(f"{path.name} is not written: {error}; a fault of reb") from None
+    decode(data, type(value), kind=kind, name=path.name)
+    write_bytes(path, data)
+    return data
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file so that a reader, or a kill at any moment, sees the old or the new one.
+
+    Not for a power failure: a machine that lost power has lost the trial's sandbox as well.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path, kind_of_value: type[T], *, kind: str) -> T:
+    """Read the document `kind`; raises DocumentError that names the file and what is wrong."""
+    return decode(read_bytes(path), kind_of_value, kind=kind, name=path.name)
+
+
+# Steps read the same documents again and again; a value is frozen, so one is as good as another.
+@lru_cache(maxsize=256)
+def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
+    """Return the value of a document's bytes; `name` is how messages call it."""
+    try:
+        value = parse_json(data)
+    except NotJsonError as error:
+        raise DocumentError(f"{name} is not readable as JSON: {error}") from None
+    fault = problem(value, kind)
+    if fault is not None:
+        raise DocumentError(f"{name} is not a {kind} document of schema {SCHEMA}: {fault}")
+    return from_json(cast(dict[str, Json], value)["value"], kind_of_value)
+
+
+def read_bytes(path: Path, *, limit: int = LIMIT_BYTES) -> bytes:
+    """Read a regular file of ours, capped; raises DocumentError."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise DocumentError(f"{path} is not a regular file; remove it and run the step again")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(limit + 1)
+    except FileNotFoundError:
+        raise DocumentError(f"{path} does not exist; run the step that makes it first") from None
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be read: {error.strerror}") from None
+    if len(data) > limit:
+        raise DocumentError(f"{path} is larger than {limit} bytes; it is not a document of reb")
+    return data

@@ -1,0 +1,91 @@
+"""Strict JSON of any origin to plain values, and plain values to canonical bytes."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+_DEPTH: Final = 64
+_NUMBER_LIMIT: Final = 2.0**1023
+_SHOWN: Final = 80
+
+
+class NotJsonError(ValueError):
+    """The bytes are not the JSON that we accept; the message is one plain clause."""
+
+
+def parse_json(data: bytes) -> Json:
+    """Parse strict JSON of any origin; raises NotJsonError and nothing else."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJsonError(f"it is not UTF-8 (byte {error.start})") from None
+    if text.startswith("\ufeff"):
+        raise NotJsonError("it starts with a byte order mark; save it as plain UTF-8")
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except NotJsonError:
+        raise
+    except RecursionError:
+        raise NotJsonError("it is nested too deeply") from None
+    except ValueError as error:
+        raise NotJsonError(_syntax_clause(error)) from None
+    _check_bounds(value)
+    return value
+
+
+def dump_json(value: object) -> bytes:
+    """Return the canonical bytes of a JSON value."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def show(value: object) -> str:
+    """Return a short, printable, one-line form of an untrusted value for a message."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    clean = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+    short = clean if len(clean) <= _SHOWN else clean[: _SHOWN - 1] + "…"
+    return f'"{short}"' if isinstance(value, str) else short
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJsonError(f"the key {show(twice)} occurs twice in one object")
+    return value
+
+
+def _no_constant(name: str) -> Json:
+    raise NotJsonError(f"{name} is not a JSON number")
+
+
+def _syntax_clause(error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.lower()} at line {error.lineno}, column {error.colno}"
+    return "it holds a number with too many digits"
+
+
+def _check_bounds(value: Json) -> None:
+    for item, depth in _walk(value):
+        if depth > _DEPTH:
+            raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
+        if isinstance(item, int | float) and not abs(item) < _NUMBER_LIMIT:
+            raise NotJsonError("it holds a number too large to represent")
+        if isinstance(item, str) and any("\ud800" <= letter <= "\udfff" for letter in item):
+            raise NotJsonError("it holds half of a surrogate pair")
+
+
+def _walk(value: Json) -> Iterator[tuple[Json, int]]:
+    waiting: list[tuple[Json, int]] = [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        yield item, depth
+        if isinstance(item, dict):
+            waiting.extend((part, depth + 1) for pair in item.items() for part in pair)
+        elif isinstance(item, list):
+            waiting.extend((part, depth + 1) for part in item)
