@@ -236,6 +236,31 @@ def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path
         sys.exit(1)
 
 
+@cli.command()
+@trial_options
+@click.option(
+    "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
+    show_default=True, help="Folder where uv keeps packages between environments.",
+)  # fmt: skip
+def qualify(*, cache: Path, **chosen: object) -> None:
+    """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it."""
+    from datetime import UTC, datetime
+
+    from reb_action import outputs, qualify
+    from reb_action.console import telling
+
+    options = outputs.options(chosen)
+    today = datetime.now(UTC).date().isoformat()
+    with telling(quiet=False) as tell:
+        plan = qualify.plan(options, cache=cache.absolute(), date=today)
+        done = qualify.qualify(plan, environ=os.environ, tell=tell)
+    click.echo("\n".join(qualify.lines(done)))
+    for path in qualify.record(done):
+        click.echo(f"recorded: {path}")
+    if not all(map(qualify.is_qualified, done)):
+        sys.exit(1)
+
+
 for _command in COMMANDS:
     cli.add_command(_command)
 

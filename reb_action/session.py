@@ -21,6 +21,7 @@ from reb_action.model.observation import (
     Observation,
     RunObservation,
 )
+from reb_action.model.qualification import Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.sandbox.protocol import SandboxSpec
 from reb_action.sandbox.trace import Trace, has_folder
@@ -83,8 +84,9 @@ DOCUMENTS: Final[Mapping[str, type]] = {
     "cuda": CudaObservation,
     "run": RunObservation,
     "verdict": Verdict,
+    "qualification": Qualification,
 }
-"""Every document that a session folder may hold; each has its schema."""
+"""Every document that we write, by the name of its schema."""
 
 
 def load(layout: SessionLayout) -> Session:

@@ -1,0 +1,32 @@
+"""What qualifies a cell of the corpus: seen to pass where it must, and to fail elsewhere."""
+
+from dataclasses import dataclass
+
+from reb_action.model.manifest import Level, Outcome
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """One environment, and what the level came to in it."""
+
+    environment: str
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Qualification:
+    """One cell (a repository's level): its positive control and its sabotaged environments.
+
+    `framework` is the version that the positive control's interpreter named, `hardware` the
+    machine, `date` the day (ISO 8601).
+    """
+
+    repository: str
+    commit: str
+    level: Level
+    date: str
+    hardware: str
+    framework: str
+    positive: Control
+    negatives: tuple[Control, ...]

@@ -1,0 +1,198 @@
+"""Qualifies the cells of a manifest: they pass in the known-good environment, fail in wrong ones.
+
+The environment is the manifest's `oracle`, built in the sandbox by an agent that is one script;
+each sabotage is the same script with one thing spoiled at its end.
+"""
+
+import json
+import platform
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from reb_action import documents, trial, witness
+from reb_action.errors import UsageError
+from reb_action.layout import data_folder
+from reb_action.model.manifest import Level, Manifest, Oracle, Outcome
+from reb_action.model.qualification import Control, Qualification
+from reb_action.model.verdict import Verdict
+from reb_action.render.escape import log
+from reb_action.session import AgentChoice
+from reb_action.trial import Options, Tell
+
+AGENT_SECONDS: Final = 3600
+
+
+class Sabotage(StrEnum):
+    """How an environment is spoiled, so that a run level must fail in it."""
+
+    BARE = "bare"
+    KEY_REMOVED = "key_removed"
+    FRAMEWORK_BROKEN = "framework_broken"
+    PACKAGE_SHADOWED = "package_shadowed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What to qualify and where; `date` is written into the result."""
+
+    options: Options
+    levels: tuple[Level, ...]
+    cache: Path
+    date: str
+
+
+def plan(options: Options, *, cache: Path, date: str) -> Plan:
+    """Return what is to be qualified: the chosen run levels that have an entry point."""
+    levels = tuple(level for level in options.levels if level in options.manifest.entrypoints)
+    if not levels:
+        raise UsageError(f"{options.manifest.repository} has no entry point for these levels")
+    return Plan(options=options, levels=levels, cache=cache, date=date)
+
+
+def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qualification, ...]:
+    """Run the positive control and every sabotage, and return one Qualification for each level."""
+    manifest = plan.options.manifest
+    if manifest.oracle is None:
+        raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
+    shutil.rmtree(plan.options.folder, ignore_errors=True)
+    right = _trial(plan, None, environ=environ, tell=tell)
+    wrong = {
+        sabotage: _trial(plan, sabotage, environ=environ, tell=tell)
+        for sabotage in _sabotages(manifest.oracle)
+    }
+    return tuple(
+        Qualification(
+            repository=manifest.repository,
+            commit=manifest.commit,
+            level=level,
+            date=plan.date,
+            hardware=_hardware(),
+            framework=_versions(right),
+            positive=_control("right", right, level),
+            negatives=tuple(_control(one, wrong[one], level) for one in wrong),
+        )
+        for level in plan.levels
+    )
+
+
+def record(qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
+    """Write each qualification beside the manifests, and yield where."""
+    for one in qualifications:
+        slug = one.repository.replace("/", "__")
+        path = data_folder("repos") / "qualified" / f"{slug}.{one.level}.json"
+        documents.write(path, one, kind="qualification")
+        yield path
+
+
+def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
+    """Yield each cell, then each of its controls."""
+    for one in qualifications:
+        word = "qualified" if is_qualified(one) else "NOT QUALIFIED"
+        yield f"{one.repository} {one.level}: {word}"
+        for control in (one.positive, *one.negatives):
+            yield f"  {control.environment:17} {control.outcome:8} {log(control.reason)}"
+
+
+def script(oracle: Oracle, sabotage: Sabotage | None, *, cache: Path, shadows: str) -> str:
+    """Return the shell script that builds the environment and spoils it."""
+    python = '"$HOME/venv/bin/python"'
+    lines = [
+        "set -e",
+        f"export UV_CACHE_DIR={shlex.quote(str(cache))} UV_LINK_MODE=hardlink",
+        f'uv venv --quiet --seed --python {oracle.python} "$HOME/venv"',
+    ]
+    if sabotage is not Sabotage.BARE:
+        packages = " ".join(shlex.quote(package) for package in oracle.packages)
+        lines.append(f"uv pip install --quiet --python {python} {packages}")
+        lines += [
+            f"{python} -m pip install --quiet --no-deps --no-build-isolation --editable {path}"
+            for path in map(shlex.quote, oracle.repository)
+        ]
+    match sabotage:
+        case Sabotage.KEY_REMOVED:
+            lines.append(f"{python} -m pip uninstall --quiet --yes {oracle.key}")
+        case Sabotage.FRAMEWORK_BROKEN:
+            lines.append('rm "$HOME"/venv/lib/python3*/site-packages/torch/lib/libtorch_cpu.so')
+        case Sabotage.PACKAGE_SHADOWED:
+            lines.append(shadows)
+        case _:
+            pass
+    return "\n".join(lines) + "\n"
+
+
+def _sabotages(oracle: Oracle) -> tuple[Sabotage, ...]:
+    every = (Sabotage.BARE, Sabotage.FRAMEWORK_BROKEN, Sabotage.PACKAGE_SHADOWED)
+    return every if oracle.key is None else (*every, Sabotage.KEY_REMOVED)
+
+
+def _shadows(manifest: Manifest) -> str:
+    """Return shell that puts an empty package before the repository's own, by a start-up hook."""
+    decoys = {entrypoint.decoy for entrypoint in manifest.entrypoints.values()}
+    name = Path(min(decoys)).parts[0].removesuffix(".py") if decoys else "nothing"
+    hook = f"import sys, types; sys.modules[{name!r}] = types.ModuleType({name!r})"
+    return (
+        f'echo {shlex.quote(hook)} > "$(echo "$HOME"/venv/lib/python3*/site-packages)"/shadow.pth'
+    )
+
+
+def _trial(
+    plan: Plan, sabotage: Sabotage | None, *, environ: Mapping[str, str], tell: Tell
+) -> Verdict:
+    name = sabotage or "right"
+    tell(f"--- {plan.options.manifest.repository}: the environment {name}")
+    place = plan.options.folder / f"{name}.agent"
+    place.mkdir(parents=True)
+    oracle = plan.options.manifest.oracle
+    assert oracle is not None  # noqa: S101
+    text = script(oracle, sabotage, cache=plan.cache, shadows=_shadows(plan.options.manifest))
+    (place / "run.sh").write_text(text, encoding="utf-8")
+    (place / "report.json").write_text(json.dumps(_REPORT), encoding="utf-8")
+    choice = AgentChoice(
+        name="replay", argument=str(place), total_seconds=AGENT_SECONDS, setup_seconds=600
+    )
+    options = replace(
+        plan.options, agent=choice, levels=plan.levels, folder=plan.options.folder / name
+    )
+    return trial.run(options, environ=environ, tell=tell)
+
+
+def _control(name: str, verdict: Verdict, level: Level) -> Control:
+    result = verdict.result(level)
+    return Control(environment=name, outcome=result.outcome, reason=result.reason)
+
+
+def _hardware() -> str:
+    with witness.watch(witness.nothing_owned) as seen:
+        pass
+    names = sorted({gpu.name for gpu in seen.gpus})
+    gpus = f"{len(seen.gpus)} x {names[0]}, driver {seen.driver}" if names else "no GPU"
+    return f"{platform.machine()}, {gpus}"
+
+
+def _versions(verdict: Verdict) -> str:
+    claim = next((one for one in verdict.audit.claims if one.field == "torch_version"), None)
+    return claim.observed or "" if claim else ""
+
+
+def is_qualified(one: Qualification) -> bool:
+    """Say whether a cell passed where it must and failed everywhere else."""
+    spoiled = all(control.outcome is not Outcome.PASSED for control in one.negatives)
+    return one.positive.outcome is Outcome.PASSED and bool(one.negatives) and spoiled
+
+
+_REPORT: Final = {
+    "python_path": "{home}/venv/bin/python",
+    "python_version": None,
+    "torch_version": "observed",
+    "cuda_available": None,
+    "gpu_count": None,
+    "ddp_expected_ok": None,
+    "env_tool": "uv",
+    "env_name": "oracle",
+    "notes": None,
+}
