@@ -226,7 +226,8 @@ def test_the_repository_owns_what_stands_on_a_search_path():
     ],
 )
 def test_a_part_of_a_package_is_local_to_what_stands_near_it(importing: list[str], expected: bool):
-    paths = ["pkg/__init__.py", "pkg/datasets/__init__.py", "pkg/deep/__init__.py", *importing]
+    inside = ["pkg/__init__.py", "pkg/datasets/__init__.py", "pkg/no_package/datasets/__init__.py"]
+    paths = [*inside, "train/datasets/prepare.py", *importing]
     imports = {path: frozenset({"datasets"} if path in importing else {"torch"}) for path in paths}
     assert ("datasets" in local_names(imports)) is expected
 

@@ -44,8 +44,8 @@ def local_names(imports: Mapping[str, frozenset[str]]) -> frozenset[str]:
     `imports` has, for every counted path, the names that the file imports. The repository provides
 
     - folders of the root with a counted file somewhere below;
-    - modules and regular packages (with an `__init__.py`) that stand in no regular package
-      themselves, so in a folder that can be on the search path, such as the root, `src`, `tools`;
+    - modules and regular packages (with an `__init__.py`) that stand in no regular package, at
+      any depth, so in a folder that can be on the search path, such as the root, `src`, `tools`;
     - anything by that name which every file that imports it has beside or above itself, where
       pyright, and Python running that file as a script, find it.
 
@@ -76,7 +76,7 @@ def _places(paths: Iterable[PurePosixPath]) -> dict[str, set[PurePosixPath]]:
 def _can_be_found(place: PurePosixPath, packages: set[PurePosixPath]) -> bool:
     is_root = place.parent == PurePosixPath()
     is_regular = place.suffix == ".py" or place in packages
-    return is_root or (is_regular and place.parent not in packages)
+    return is_root or (is_regular and packages.isdisjoint(place.parents))
 
 
 def _is_always_near(
