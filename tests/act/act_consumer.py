@@ -1,0 +1,73 @@
+"""Makes the repository of somebody who uses the action: a tiny repository to measure, agents."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from reb_action.demo import committed
+
+HERE = Path(__file__).parent
+PRODUCT = HERE.parent.parent
+
+MANIFEST = """\
+repository: example/tiny
+commit: "{commit}"
+domain: example
+imports: 3
+frameworks: []
+entrypoints:
+  C1:
+    argv: ["{{python}}", main.py, "{{out}}"]
+    decoy: main.py
+    timeout_seconds: 60
+    proofs:
+      - steps: 'epoch \\d total \\d'
+        at_least: 3
+      - file: "{{out}}/total.txt"
+        kind: text
+not_applicable:
+  C2: nothing here could use a GPU
+  C3: {c3}
+  C4: nothing here is distributed
+"""
+
+
+def git(place, *arguments):
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=place, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def make_mirror(place):
+    """Commit the tiny repository below `place` and return the text of its manifest."""
+    source = place / "source"
+    shutil.copytree(HERE / "tiny", source / "repository")
+    text = MANIFEST.format(commit="0" * 40, c3="nothing here could use a GPU")
+    (source / "manifest.yaml").write_text(text)
+    committed(source, place / "mirror")
+    commit = git(place / "mirror" / "example" / "tiny", "rev-parse", "HEAD")
+    return text.replace("0" * 40, commit)
+
+
+def make_consumer(place, manifest, workflows):
+    """Make a git repository with a manifest, agents and workflows; return its folder."""
+    (place / ".github" / "workflows").mkdir(parents=True)
+    (place / "tiny.yaml").write_text(manifest)
+    shutil.copytree(HERE / "agents", place / "agents")
+    for name, text in workflows.items():
+        (place / ".github" / "workflows" / name).write_text(text)
+    git(place, "init", "-q")
+    git(place, "add", ".")
+    git(place, "commit", "-q", "-m", "Use it")
+    return place
+
+
+def export_product(place):
+    """Lay the committed state of this repository out, without what is not committed."""
+    place.mkdir()
+    packed = subprocess.run(
+        ["git", "archive", "HEAD"], cwd=PRODUCT, check=True, capture_output=True
+    ).stdout
+    subprocess.run(["tar", "-x"], cwd=place, input=packed, check=True)
+    return place

@@ -1,0 +1,3 @@
+# Ends badly and says nothing.
+echo "::error::an agent must not write commands"
+exit 3

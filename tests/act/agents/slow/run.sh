@@ -1,0 +1,2 @@
+# Outstays its time.
+sleep 300

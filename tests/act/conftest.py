@@ -1,0 +1,107 @@
+"""Runs of act that several tests read: each happens once, whichever worker asks first."""
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from act_consumer import export_product, make_consumer, make_mirror
+from act_runner import Run, act
+
+CASES = {
+    "green": {"agent-argument": "agents/honest", "fail-on": "any"},
+    "bare": {"agent-argument": "agents/bare", "fail-on": "C0,C5"},
+    "broken": {"agent-argument": "agents/broken", "fail-on": "C1"},
+    "liar": {"agent-argument": "agents/liar", "fail-on": "C0,C1"},
+    "crash": {"agent-argument": "agents/crash", "fail-on": "invalid", "levels": "C0,C1"},
+    "slow": {"agent-argument": "agents/slow", "fail-on": "any", "agent-seconds": "2"},
+    "missing": {"agent": "nop", "agent-argument": "", "fail-on": "never"},
+    "hurried": {"agent-argument": "agents/honest", "job-minutes": "3", "levels": "C1"},
+    "typo": {"agent-argument": "agents/honest", "fail-on": "sometimes"},
+}
+"""What each job gives the action beyond COMMON."""
+
+COMMON = {
+    "repository": "tiny.yaml", "agent": "replay", "sandbox": "local", "agent-seconds": "60",
+    "mirror": "${{ env.MIRROR }}", "levels": "C0,C1,C5",
+}  # fmt: skip
+
+CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1"
+
+
+def job(name, inputs, action="researchenvbench/researchenvbench@v1"):
+    """Return a job that uses the action between two looks at its surroundings."""
+    look = '{ env | sort | grep -v "^_=" ; command -v python3; git status --porcelain; } >"$1"'
+    given = "".join(f"          {key}: {json.dumps(value)}\n" for key, value in inputs.items())
+    return f"""\
+  {name}:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: {CHECKOUT}
+      - {{ shell: 'bash {{0}} ../before', run: '{look}' }}
+      - id: reb
+        uses: {action}
+        with:
+{given}      - if: always()
+        shell: bash {{0}} ../after
+        run: |
+          {look}
+          grep -v "^GITHUB_\\|^INPUT_" ../before >../a
+          grep -v "^GITHUB_\\|^INPUT_" ../after >../b
+          diff ../a ../b
+"""
+
+
+def workflow(jobs):
+    """Return the text of a workflow."""
+    return "on: push\npermissions: {}\njobs:\n" + "".join(jobs)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory, worker_id):
+    """A folder that all workers of this session share."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / "act"
+    place.mkdir(exist_ok=True)
+    return place
+
+
+@pytest.fixture(scope="session")
+def once(shared):
+    """Let one worker do a thing that returns a Run, and all have what came out."""
+
+    def do(name, what):
+        result = shared / f"{name}.json"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not result.exists():
+                place = shared / name
+                place.mkdir()
+                run = what(place)
+                result.write_text(json.dumps([run.code, run.records]))
+        code, records = json.loads(result.read_text())
+        return Run(code=code, records=tuple(records))
+
+    return do
+
+
+@pytest.fixture(scope="session")
+def product(shared):
+    """The committed state of this repository."""
+    with (shared / "product.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        place = shared / "product"
+        return place if place.exists() else export_product(place)
+
+
+@pytest.fixture(scope="session")
+def cases(once, product):
+    """Every case of the action, each as a job of one workflow of another repository."""
+
+    def run(place: Path) -> Run:
+        jobs = [job(name, {**COMMON, **inputs}) for name, inputs in CASES.items()]
+        consumer = make_consumer(place / "c", make_mirror(place), {"w.yml": workflow(jobs)})
+        return act(product, consumer, place, "push", "-W", ".github/workflows/w.yml")
+
+    return once("cases", run)
