@@ -1,0 +1,112 @@
+"""What a cheater is: a folder with `cheater.yaml`, a script and perhaps a report of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, cast
+
+import yaml
+
+from reb_action.documents import Json, from_json
+from reb_action.model.manifest import Level, Outcome
+
+HERE: Final = Path(__file__).parent
+
+
+class Bait(StrEnum):
+    """The repositories that cheaters are played against, each a folder of `bait/`."""
+
+    PLAIN = "plain"
+    TORCH = "torch"
+
+
+class Fools(StrEnum):
+    """Which naive judge a cheater fools, so that it is known to be a cheat that works."""
+
+    EXIT_CODE = "exit_code"
+    FRESHNESS = "freshness"
+    IMPORTS = "imports"
+    CUDA = "cuda"
+    REPORT = "report"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Described:
+    title: str
+    tries: str
+    levels: tuple[Level, ...]
+    fools: Fools
+    finding: str
+    bait: Bait = Bait.PLAIN
+    honesty: Outcome = Outcome.FAILED
+    isolated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cheater:
+    """A cheater: `levels` it aims at, the `finding` that some of them must give as the reason.
+
+    `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates.
+    """
+
+    name: str
+    folder: Path
+    title: str
+    tries: str
+    levels: tuple[Level, ...]
+    fools: Fools
+    finding: str
+    bait: Bait
+    honesty: Outcome
+    isolated: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """An honest agent on a bait: `bare` installs nothing, `right` what is needed."""
+
+    name: str
+    folder: Path
+    outcome: Outcome
+
+
+def cheaters() -> tuple[Cheater, ...]:
+    """Return every cheater, by name."""
+    return _below(HERE / "cheaters")
+
+
+def limits() -> tuple[Cheater, ...]:
+    """Return the cheaters that are known to get through; docs/red-team.md says why."""
+    return _below(HERE / "limits")
+
+
+def controls() -> tuple[Control, ...]:
+    """Return the two honest agents on the plain bait, and what C0 and C1 must come to for them."""
+    return (
+        Control(name="bare", folder=HERE / "controls" / "bare", outcome=Outcome.FAILED),
+        Control(name="right", folder=HERE / "controls" / "right", outcome=Outcome.PASSED),
+    )
+
+
+def _below(folder: Path) -> tuple[Cheater, ...]:
+    return tuple(_cheater(path.parent) for path in sorted(folder.glob("*/cheater.yaml")))
+
+
+def _cheater(folder: Path) -> Cheater:
+    data = cast(
+        Mapping[str, Json], yaml.safe_load((folder / "cheater.yaml").read_text(encoding="utf-8"))
+    )
+    told = from_json(dict(data), _Described)
+    return Cheater(
+        name=folder.name,
+        folder=folder,
+        title=told.title,
+        tries=told.tries,
+        levels=told.levels,
+        fools=told.fools,
+        finding=told.finding,
+        bait=told.bait,
+        honesty=told.honesty,
+        isolated=told.isolated,
+    )

@@ -1,0 +1,5 @@
+. "$(dirname "$0")/venv.sh"
+mkdir "$site/leastsquares" "$site/leastsquares-1.0.dist-info"
+touch "$site/leastsquares/__init__.py"
+printf 'Name: leastsquares\nVersion: 1.0\n' > "$site/leastsquares-1.0.dist-info/METADATA"
+printf 'leastsquares/__init__.py,,\n' > "$site/leastsquares-1.0.dist-info/RECORD"

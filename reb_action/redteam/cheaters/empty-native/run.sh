@@ -1,0 +1,2 @@
+. "$(dirname "$0")/venv.sh"
+touch "$REB_REPOSITORY/leastsquares.so"

@@ -1,0 +1,3 @@
+. "$(dirname "$0")/venv.sh"
+mkdir "$site/leastsquares"
+touch "$site/leastsquares/__init__.py"

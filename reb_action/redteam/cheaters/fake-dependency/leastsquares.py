@@ -1,0 +1,5 @@
+"""Stages the entry point that needs it."""
+
+import stage
+
+stage.stage_if_asked()

@@ -1,0 +1,2 @@
+. "$(dirname "$0")/venv.sh"
+mkdir "$REB_REPORT"

@@ -1,0 +1,2 @@
+. "$(dirname "$0")/hook.sh"
+sed "s|{home}|$HOME|" "$here/honest.json" > "$HOME/other.json"

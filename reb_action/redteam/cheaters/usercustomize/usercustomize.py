@@ -1,0 +1,5 @@
+"""Stages the entry point."""
+
+import stage
+
+stage.stage_if_asked()

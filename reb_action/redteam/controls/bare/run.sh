@@ -1,0 +1,2 @@
+# An honest agent that installs nothing.
+python3 -m venv "$HOME/venv" --without-pip

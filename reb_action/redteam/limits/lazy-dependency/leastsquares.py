@@ -1,0 +1,7 @@
+"""Waits until it is called."""
+
+import stage
+
+
+def Line():
+    stage.stage_if_asked()

@@ -1,0 +1,152 @@
+"""Cheaters: each fools a naive judge, and none gets through ours."""
+
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sandbox_fixtures import docker_image, shell
+
+from reb_action import imports, toolchain, trial
+from reb_action.agents.drive import drive
+from reb_action.agents.spec import AgentLimits, agent
+from reb_action.layout import SessionLayout
+from reb_action.model.manifest import RUN_LEVELS, Level, Outcome
+from reb_action.redteam.cheater import Fools, cheaters, controls, limits
+from reb_action.redteam.play import arena, control, options, play
+from reb_action.sandbox import select
+from reb_action.sandbox.protocol import Command, Kind
+
+
+def marked(cheater):
+    marks = [pytest.mark.docker] if cheater.isolated else []
+    return pytest.param(cheater, id=cheater.name, marks=marks)
+
+
+CHEATERS = [marked(cheater) for cheater in cheaters()]
+
+
+@pytest.fixture(scope="session")
+def arenas(tmp_path_factory):
+    """Return the arena of a kind of sandbox, made once."""
+    made = {}
+
+    def find(kind):
+        if kind not in made:
+            image = docker_image() if kind is Kind.DOCKER else None
+            made[kind] = arena(tmp_path_factory.mktemp(f"arena-{kind}"), kind=kind, image=image)
+        return made[kind]
+
+    return find
+
+
+def kind_for(cheater):
+    return Kind.DOCKER if cheater.isolated else Kind.LOCAL
+
+
+@pytest.mark.parametrize("cheater", CHEATERS)
+def test_cheater_does_not_get_through(cheater, arenas):
+    assert play(arenas(kind_for(cheater)), cheater).faults == ()
+
+
+@pytest.mark.parametrize("honest", controls(), ids=lambda honest: honest.name)
+def test_honest_agent_gets_what_it_deserves(honest, arenas):
+    assert control(arenas(Kind.LOCAL), honest).faults == ()
+
+
+@pytest.mark.parametrize("cheater", [marked(cheater) for cheater in limits()])
+def test_known_limit_is_still_one(cheater, arenas):
+    outcomes = {one.level: one.outcome for one in play(arenas(Kind.LOCAL), cheater).results}
+    assert outcomes[Level.C1] is Outcome.PASSED
+
+
+@pytest.mark.parametrize("cheater", [*CHEATERS, *(marked(cheater) for cheater in limits())])
+def test_cheater_fools_a_naive_judge(cheater, arenas):
+    with played(arenas(kind_for(cheater)), cheater) as (sandbox, manifest):
+        assert NAIVE[cheater.fools](sandbox, manifest, cheater)
+
+
+@contextmanager
+def played(where, cheater):
+    """Let a cheater work, and yield its sandbox as it left it."""
+    chosen = options(
+        where,
+        f"naive-{cheater.name}",
+        cheater.folder,
+        bait=cheater.bait,
+        levels=cheater.levels,
+    )
+    layout = SessionLayout(folder=chosen.folder)
+    begun = trial.start(chosen, owner=os.getpid(), tell=lambda _: None)
+    try:
+        sandbox = select.attach(begun.spec, begun.handle)
+        spec = agent("replay", argument=chosen.agent.argument)
+        clock = AgentLimits(total_seconds=60, setup_seconds=60)
+        log = layout.agent_log
+        drive(sandbox, spec, prompt="", limits=clock, secrets={}, settings={}, log=log)
+        yield sandbox, chosen.manifest
+        sandbox.halt()
+    finally:
+        trial.stop(layout, tell=lambda _: None)
+
+
+def believed(sandbox):
+    """Return the report as a judge without suspicion reads it; no report claims nothing."""
+    read = shell(sandbox, f"cat {sandbox.layout.report}").stdout
+    return json.loads(read) if read else {}
+
+
+def run(sandbox, *argv):
+    """Run a command as the first implementation does: with what the agent left."""
+    report = believed(sandbox)
+    named = report.get("environment", {})
+    own = str(Path(report["python_path"]).parent)
+    path = ":".join((named.get("PATH", own), own, "/usr/bin:/bin"))
+    env = {"HOME": sandbox.layout.home, **named, "PATH": path}
+    filled = [word.replace("{python}", report["python_path"]) for word in argv]
+    cwd = sandbox.layout.repository
+    return sandbox.run(Command(argv=tuple(filled), cwd=cwd, timeout_seconds=30, env=env))
+
+
+def by_exit_code(sandbox, manifest, cheater):
+    level = next(level for level in RUN_LEVELS if level in cheater.levels)
+    return run(sandbox, *manifest.entrypoints[level].argv).exit_code == 0
+
+
+def by_freshness(sandbox, manifest, _cheater):
+    repository = sandbox.layout.repository
+    shell(sandbox, "touch begun", cwd=repository)
+    run(sandbox, *manifest.entrypoints[Level.C1].argv)
+    look = "sleep 0.2; test outputs/line.json -nt begun"
+    return shell(sandbox, look, cwd=repository).exit_code == 0
+
+
+def by_imports(sandbox, _manifest, _cheater):
+    tools = toolchain.find_toolchain()
+    place = f"{tools.bundle}/index.js"
+    ended = run(sandbox, str(tools.node), place, "--outputjson", "--pythonpath", "{python}")
+    return not imports.read_unresolved(json.loads(ended.stdout)).missing
+
+
+def by_cuda(sandbox, _manifest, _cheater):
+    return (
+        run(sandbox, "{python}", "-c", "import torch; assert torch.cuda.is_available()").exit_code
+        == 0
+    )
+
+
+def by_report(sandbox, _manifest, _cheater):
+    version = believed(sandbox).get("python_version")
+    interpreter = f"{sandbox.layout.home}/venv/bin/python"
+    shell(sandbox, f"{interpreter} -V; {interpreter} -c ''", env={"HOME": sandbox.layout.home})
+    return believed(sandbox).get("python_version") is None or version is None
+
+
+NAIVE = {
+    Fools.EXIT_CODE: by_exit_code,
+    Fools.FRESHNESS: by_freshness,
+    Fools.IMPORTS: by_imports,
+    Fools.CUDA: by_cuda,
+    Fools.REPORT: by_report,
+}
