@@ -37,7 +37,9 @@ class Run:
         found = [
             one["stepResult"]
             for one in self.records
-            if "stepResult" in one and tuple(one.get("stepID", ())) == path
+            if one.get("stage") == "Main"
+            and "stepResult" in one
+            and tuple(one.get("stepID", ())) == path
         ]
         return found[-1] if found else None
 

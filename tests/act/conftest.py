@@ -2,12 +2,14 @@
 
 import fcntl
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from act_consumer import export_product, make_consumer, make_mirror
-from act_runner import Run, act
+from act_runner import NAME, Run, act
 
 CASES = {
     "green": {"agent-argument": "agents/honest", "fail-on": "any"},
@@ -43,7 +45,8 @@ def job(name, inputs, action="researchenvbench/researchenvbench@v1"):
       - id: reb
         uses: {action}
         with:
-{given}      - if: always()
+{given}      - id: same
+        if: always()
         shell: bash {{0}} ../after
         run: |
           {look}
@@ -105,3 +108,41 @@ def cases(once, product):
         return act(product, consumer, place, "push", "-W", ".github/workflows/w.yml")
 
     return once("cases", run)
+
+
+INPUTS = {
+    "repositories": "tiny.yaml",
+    "sandbox": "local",
+    "agent-seconds": "60",
+    "levels": "C0,C1,C5",
+}
+
+
+def benchmark(product, place, *, env, **inputs):
+    """Run the reusable workflow as the root: act stops a caller when a called job fails."""
+    told = [f"--input={name.replace('_', '-')}={value}" for name, value in inputs.items()]
+    told += [f"--input={name}={value}" for name, value in INPUTS.items()]
+    told.append(f"--input=mirror={place / 'mirror'}")
+    pinned = [sys.executable, str(product / ".github" / "pinned.py"), NAME]
+    text = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
+    consumer = make_consumer(place / "c", make_mirror(place), {"benchmark.yml": text})
+    artifacts = {"ARTIFACTS": str(place / "artifacts"), **env}
+    where = ("-W", ".github/workflows/benchmark.yml")
+    return act(product, consumer, place, "workflow_call", *where, *told, env=artifacts)
+
+
+@pytest.fixture(scope="session")
+def matrix(once, product):
+    """A matrix of three, one of whose artifacts is lost on the way."""
+    agents = "nop\nreplay agents/honest\npip"
+    lose = {"LOSE": ".nop."}
+    return once("matrix", lambda place: benchmark(product, place, env=lose, agents=agents))
+
+
+@pytest.fixture(scope="session")
+def batch(once, product):
+    """Two trials that have to share one job."""
+    agents = "nop\nreplay agents/honest"
+    return once(
+        "batch", lambda place: benchmark(product, place, env={}, agents=agents, max_jobs="1")
+    )

@@ -1,0 +1,55 @@
+"""The reusable workflow: plan, a matrix of trials, a report; as the root, for act's sake."""
+
+SUMMARY = """\
+## researchenvbench
+
+2 of 3 planned trials have a verdict. This comparison is incomplete.
+
+| trial | C0 | C1 | C5 |
+|---|---|---|---|
+| `example__tiny.pip.1` | FAILED | FAILED | passed |
+| `example__tiny.replay.1` | passed | passed | passed |
+| **passed of counted** | 1/2 | 1/2 | 2/2 |
+
+### To run again
+
+| trial | why |
+|---|---|
+| `example__tiny.nop.1` | `no artifact of this trial came back` |
+
+The gate is closed: `example__tiny.nop.1: no artifact of this trial came back`
+"""
+
+
+def test_every_job_of_the_matrix_ran(matrix):
+    assert matrix.jobs == {"plan", "trial", "report"}
+    for agent in ("nop", "replay", "pip"):
+        leg = matrix.of("trial", f'"example__tiny.{agent}.1", "trials"')
+        assert leg.step("trial", "gate") == "success"
+
+
+def test_lost_leg_is_missing_and_closes_the_gate(matrix):
+    report = matrix.of("report")
+    told = report.outputs("report")
+    assert (told["complete"], told["run-again"]) == ("false", "example__tiny.nop.1")
+    assert report.step("report") == "failure"
+
+
+def test_report_counts_what_is_missing(matrix):
+    assert matrix.of("report").summaries[-1] == SUMMARY
+
+
+def test_durations_are_kept_although_the_gate_is_closed(matrix):
+    told = [one for one in matrix.of("report").records if one.get("name") == "durations"]
+    assert told[0]["arg"] == "researchenvbench/durations.json"
+
+
+def test_batch_runs_its_trials_in_one_job(batch):
+    assert batch.code == 0
+    told = batch.of("trial").outputs("batch")
+    assert told["done"].split() == ["example__tiny.nop.1", "example__tiny.replay.1"]
+    assert (told["broken"], told["continue"]) == ("", "")
+
+
+def test_report_reads_the_trials_of_a_batch(batch):
+    assert batch.of("report").outputs("report")["complete"] == "true"
