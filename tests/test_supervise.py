@@ -1,0 +1,161 @@
+"""The supervisor of probe runs: what it tells, and what nothing that it starts can change."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reb_action.layout import data_folder
+from reb_action.manifest import load
+from reb_action.probing.room import Room, reveal
+from reb_action.probing.supervision import Request, supervise
+
+SUPERVISE = data_folder("probes") / "supervise.py"
+NONCE = "5" * 32
+
+DAEMON = """
+import os, sys, time
+if os.fork(): os.wait(); sys.exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+open({note!r}, "w").write(str(os.getpid()))
+os.execve(sys.executable, ["left-behind", "-c", "import time; time.sleep(300)"], {{}})
+"""
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def told(out, code, **other):
+    """Supervise a line of Python; return the answer and the log."""
+    request = {
+        "nonce": NONCE,
+        "argv": [sys.executable, "-c", code],
+        "cwd": str(out.parent),
+        "env": {"PATH": "/usr/bin:/bin"},
+        "timeout_seconds": 20,
+        "out": str(out),
+        "collect": [],
+        "answer": None,
+        "replace": {},
+        "libraries": "^libnone",
+        **other,
+    }
+    argv = [sys.executable, "-I", "-S", str(SUPERVISE)]
+    env = {"REB_REQUEST": json.dumps(request)}
+    ended = subprocess.run(argv, env=env, capture_output=True, timeout=60)
+    return json.loads(ended.stderr), ended.stdout
+
+
+def test_both_streams_of_the_command_are_its_log_and_never_the_answer(out):
+    forged = json.dumps({"nonce": NONCE, "exit_code": 0})
+    code = f"import os; os.write(1, b'one '); os.write(2, {forged!r}.encode()); os._exit(3)"
+    answer, log = told(out, code)
+    assert (answer["nonce"], answer["exit_code"], log) == (NONCE, 3, b"one " + forged.encode())
+
+
+def test_command_does_not_see_the_nonce(out):
+    code = "import os; print(dict(os.environ), os.listdir('/proc/self/fd'))"
+    _, log = told(out, code)
+    assert NONCE.encode() not in log
+    assert log.endswith(b"['0', '1', '2', '3']\n")
+
+
+def test_process_that_left_session_parent_and_environment_is_ended(out, tmp_path):
+    note = tmp_path / "pid"
+    answer, _ = told(out, DAEMON.format(note=str(note)))
+    assert len(answer["survivors"]) == 1
+    assert not Path(f"/proc/{note.read_text()}").exists()
+
+
+def test_command_that_does_not_end_is_ended(out):
+    begun = time.monotonic()
+    answer, _ = told(out, "import time; time.sleep(300)", timeout_seconds=0.3)
+    assert (answer["timed_out"], answer["exit_code"]) == (True, None)
+    assert time.monotonic() - begun < 20
+
+
+def test_replaced_file_is_back_whatever_the_command_did_to_it(out, tmp_path):
+    file = tmp_path / "train.py"
+    file.write_bytes(b"original\r\n\xff")
+    code = f"p = {str(file)!r}; print(open(p).read()); open(p, 'w').write('changed')"
+    _, log = told(out, code, replace={str(file): "decoy"})
+    assert (log, file.read_bytes()) == (b"decoy\n", b"original\r\n\xff")
+
+
+def test_replaced_file_is_back_when_the_command_cannot_start(out, tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text("original")
+    answer, _ = told(out, "", argv=["/nowhere/python"], replace={str(file): "decoy"})
+    assert answer["error"].startswith("FileNotFoundError")
+    assert file.read_text() == "original"
+
+
+def test_only_files_of_this_run_are_collected(out, tmp_path):
+    for name in ("planted", "future", "rewritten"):
+        (tmp_path / name).write_text("old")
+    os.utime(tmp_path / "future", (4e9, 4e9))
+    code = "open('rewritten', 'w').write('old'); open('fresh', 'w').write('new')\n"
+    code += "import os; os.symlink('planted', 'linked'); os.mkfifo('pipe'); os.mkdir('folder')"
+    answer, _ = told(out, code, collect=[f"{tmp_path}/*"])
+    assert [Path(file["path"]).name for file in answer["files"]] == ["fresh", "rewritten"]
+
+
+def test_output_folder_is_empty_at_the_start(out):
+    out.mkdir()
+    (out / "planted").write_text("old")
+    answer, log = told(out, f"import os; print(os.listdir({str(out)!r}))", collect=[f"{out}/*"])
+    assert (answer["files"], log) == ([], b"[]\n")
+
+
+@pytest.mark.parametrize("make", ["os.symlink('/etc/passwd', p)", "os.mkfifo(p)", "os.mkdir(p)"])
+def test_answer_that_is_no_regular_file_is_none(out, make):
+    place = f"{out}/answer"
+    answer, _ = told(out, f"import os; p = {place!r}; {make}", answer=place)
+    assert answer["answer"] is None
+
+
+def test_run_that_kills_its_supervisor_is_lost_and_leaves_nothing(scratch):
+    room = room_of(scratch)
+    code = "import os, time\nif os.fork():\n    os.kill(os.getppid(), 9)\ntime.sleep(300)"
+    seen = supervise(room, request_of(scratch, code))
+    assert (seen.lost, seen.exit_code) == ("the run ended its supervisor", None)
+    assert scratch.halt() == ()
+
+
+@pytest.mark.docker
+def test_memory_environment_and_channels_of_the_supervisor_are_closed(container):
+    room = room_of(container)
+    code = """
+import os
+for name in ("environ", "mem", "maps", "fd/2"):
+    try:
+        with open("/proc/%d/%s" % (os.getppid(), name), "rb"):
+            print(name, "is open")
+    except PermissionError:
+        print(name, "is closed")
+"""
+    seen = supervise(room, request_of(container, code))
+    assert seen.log == b"environ is closed\nmem is closed\nmaps is closed\nfd/2 is closed\n"
+
+
+def room_of(sandbox):
+    """Reveal the probes in a sandbox."""
+    manifest = load(Path(__file__).parent / "demo" / "manifest.yaml")
+    mount = Path(sandbox.spec.mount)
+    reveal(mount, manifest)
+    return Room(sandbox=sandbox, mount=mount, manifest=manifest)
+
+
+def request_of(sandbox, code):
+    workspace = sandbox.layout.workspace
+    python = sandbox.trusted_python
+    argv, env = (python, "-c", code), {"PATH": "/usr/bin:/bin"}
+    out = f"{workspace}/out"
+    return Request(argv=argv, cwd=workspace, env=env, timeout_seconds=20, out=out)
