@@ -8,6 +8,7 @@ import json
 import platform
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -103,6 +104,7 @@ def script(oracle: Oracle, sabotage: Sabotage | None, *, cache: Path, shadows: s
     python = '"$HOME/venv/bin/python"'
     lines = [
         "set -e",
+        f"PATH={shlex.quote(_tools())}:$PATH",
         f"export UV_CACHE_DIR={shlex.quote(str(cache))} UV_LINK_MODE=hardlink",
         f'uv venv --quiet --seed --python {oracle.python} "$HOME/venv"',
     ]
@@ -123,6 +125,11 @@ def script(oracle: Oracle, sabotage: Sabotage | None, *, cache: Path, shadows: s
         case _:
             pass
     return "\n".join(lines) + "\n"
+
+
+def _tools() -> str:
+    # In a local sandbox uv is that of the harness; in a container the folder does not exist.
+    return str(Path(shutil.which("uv") or sys.executable).parent)
 
 
 def _sabotages(oracle: Oracle) -> tuple[Sabotage, ...]:
@@ -180,8 +187,11 @@ def _versions(verdict: Verdict) -> str:
 
 
 def is_qualified(one: Qualification) -> bool:
-    """Say whether a cell passed where it must and failed everywhere else."""
-    spoiled = all(control.outcome is not Outcome.PASSED for control in one.negatives)
+    """Say whether a cell passed where it must and failed everywhere else.
+
+    Blocked is not failed: then the environment was not built, and the control says nothing.
+    """
+    spoiled = all(control.outcome is Outcome.FAILED for control in one.negatives)
     return one.positive.outcome is Outcome.PASSED and bool(one.negatives) and spoiled
 
 

@@ -166,7 +166,7 @@ def stop_all(*, tell: Tell) -> None:
 
 
 def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
-    """Do all phases in one process; whatever happens, the sandbox is removed."""
+    """Do all phases in one process; whatever happens, there is a verdict and no sandbox."""
     layout = SessionLayout(folder=options.folder.absolute())
     _demand_free(layout)
     try:
@@ -178,9 +178,21 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
         verdict = conclude(layout)
         _told(verdict.result(Level.C5), tell)
         return verdict
+    except RebError:
+        if layout.session.exists():
+            conclude(layout)
+        raise
     finally:
+        _stopped(layout, tell)
+
+
+def _stopped(layout: SessionLayout, tell: Tell) -> None:
+    try:
         if layout.session.exists():
             stop(layout, tell=tell)
+    except RebError as error:
+        # The verdict is worth more than the leftover, which the next start removes.
+        tell(f"{error} The next start on this machine removes what is left.")
 
 
 def _observed(layout: SessionLayout, level: Level, tell: Tell) -> None:

@@ -18,7 +18,7 @@ from reb_action.sandbox.docker.faults import explain
 from reb_action.sandbox.docker.options import NETWORK, Options
 from reb_action.sandbox.docker.stream import Demux, ExecStream, open_stream
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 300
 _LABEL = "reb.session"
 _CONFLICT = 409
 _NOT_FOUND = 404
