@@ -150,6 +150,8 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
 
     layout = _layout(folder)
     judged = trial.conclude(layout) if write else trial.judge_again(layout)
+    if write:
+        outputs.write_page(layout, judged)
     outputs.show(judged, as_json=as_json, folder=folder)
 
 
@@ -206,8 +208,8 @@ def demo(folder: Path) -> None:
     from reb_action.console import telling
 
     with telling(quiet=False) as tell:
-        lines = show.demo(folder, environ=os.environ, tell=tell)
-    click.echo("\n".join(lines))
+        trials = show.demo(folder, environ=os.environ, tell=tell)
+    show.present(trials)
 
 
 @cli.command()

@@ -1,29 +1,112 @@
 """Says what goes on while a trial runs: a live line in a terminal, plain lines in a log."""
 
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Final, TextIO
 
-from rich.console import Console
+import click
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
 
+from reb_action.model.verdict import Verdict
 from reb_action.render.escape import log
+from reb_action.render.terminal import short_table, verdict_tables
+from reb_action.render.text import short_lines, verdict_lines
 from reb_action.trial import Tell
+
+_NARROW: Final = 72
+"""Columns below which tables would be all wrapping; plain lines read better there."""
 
 
 @contextmanager
 def telling(*, quiet: bool) -> Generator[Tell]:
     """Yield a function that tells; it writes to standard error, so that output stays clean."""
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     began = time.monotonic()
-
-    def stamped(line: str) -> str:
-        minutes, seconds = divmod(int(time.monotonic() - began), 60)
-        return f"[{minutes:02}:{seconds:02}] {log(line)}"
-
     if quiet:
         yield lambda _: None
-    elif console.is_terminal:
-        with console.status("") as status:
-            yield lambda line: (console.print(stamped(line)), status.update(log(line)))[0]
+    elif _is_terminal(sys.stderr):
+        with _live(began) as tell:
+            yield tell
     else:
-        yield lambda line: console.print(stamped(line))
+        yield lambda line: click.echo(_stamped(line, time.monotonic() - began), err=True)
+
+
+def show(verdict: Verdict) -> None:
+    """Print a verdict: tables in a terminal that is wide enough, plain lines elsewhere."""
+    if _has_room(sys.stdout):
+        _console(sys.stdout).print(verdict_tables(verdict))
+    else:
+        click.echo("\n".join(verdict_lines(verdict)))
+
+
+def show_short(verdict: Verdict, notes: str | None) -> None:
+    """Print what the agent said and what was found."""
+    if _has_room(sys.stdout):
+        _console(sys.stdout).print(short_table(verdict, notes))
+    else:
+        click.echo("\n".join(short_lines(verdict, notes)))
+
+
+@contextmanager
+def _live(began: float) -> Generator[Tell]:
+    """Show the newest line with a clock that runs; each older one stays, as in a log."""
+    console = _console(sys.stderr)
+    now: list[_Now] = []
+
+    def tell(line: str) -> None:
+        if now:
+            live.console.print(now.pop().stamped, soft_wrap=True)
+        now.append(_Now(line, began))
+        live.update(now[0])
+
+    with Live(console=console, transient=True, refresh_per_second=8) as live:
+        yield tell
+        live.update("")
+    if now:
+        console.print(now[0].stamped, soft_wrap=True)
+
+
+class _Now:
+    """What is going on: a line, and since when."""
+
+    def __init__(self, line: str, began: float) -> None:
+        self._line = line
+        self._told = time.monotonic()
+        self.stamped = Text(_stamped(line, self._told - began))
+        self._spinner = Spinner("line")
+
+    def __rich__(self) -> RenderableType:
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_column(no_wrap=True)
+        row.add_column(no_wrap=True)
+        row.add_column(no_wrap=True, overflow="ellipsis")
+        seconds = f"{_clock(time.monotonic() - self._told)}"
+        row.add_row(self._spinner, Text(seconds, style="dim"), Text(log(self._line)))
+        return row
+
+
+def _stamped(line: str, seconds: float) -> str:
+    return f"[{_clock(seconds)}] {log(line)}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:02}:{rest:02}"
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    # Not rich's own opinion: FORCE_COLOR, which CI sets often, would turn a log into a terminal.
+    return stream.isatty() and not _console(stream).is_dumb_terminal
+
+
+def _has_room(stream: TextIO) -> bool:
+    return _is_terminal(stream) and _console(stream).width >= _NARROW
+
+
+def _console(stream: TextIO) -> Console:
+    return Console(file=stream, highlight=False, markup=False, emoji=False)

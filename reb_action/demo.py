@@ -1,17 +1,20 @@
 """The demonstration: one small repository, an honest baseline and a lying agent."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reb_action import manifest, outputs, trial
+import click
+
+from reb_action import console, manifest, outputs, session, trial
 from reb_action.errors import UsageError
 from reb_action.git import git
 from reb_action.layout import SessionLayout, data_folder
+from reb_action.model.agent import Report
 from reb_action.model.manifest import Manifest
 from reb_action.model.verdict import Verdict
-from reb_action.render.text import verdict_lines
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 from reb_action.trial import Options, Tell
@@ -27,8 +30,17 @@ Spirals
 """
 
 
-def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> Iterator[str]:
-    """Run both trials below `folder`, which an earlier demonstration may have left; yield lines."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """A trial of the demonstration: its verdict, its folder, and the notes of its report."""
+
+    verdict: Verdict
+    folder: Path
+    notes: str | None
+
+
+def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> tuple[Shown, ...]:
+    """Run both trials below `folder`, which an earlier demonstration may have left."""
     place = data_folder("tests") / "demo"
     if not place.is_dir():
         raise UsageError(
@@ -41,12 +53,22 @@ def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> Iterator[st
         name="replay", argument=str(place / "liar"), total_seconds=_SECONDS, setup_seconds=_SECONDS
     )
     honest = AgentChoice(name="pip", argument=None, total_seconds=_SECONDS, setup_seconds=_SECONDS)
+    shown: list[Shown] = []
     for name, choice in (("honest", honest), ("liar", liar)):
         tell(f"--- {name}: the agent {choice.name} on {wanted.repository}")
-        verdict = _trial(wanted, choice, folder / name, mirror, environ=environ, tell=tell)
-        yield ""
-        yield from verdict_lines(verdict)
-        yield f"page: {folder / name / 'index.html'}"
+        shown.append(_trial(wanted, choice, folder / name, mirror, environ=environ, tell=tell))
+    return tuple(shown)
+
+
+def present(trials: tuple[Shown, ...]) -> None:
+    """Print both verdicts, and at the end what each agent said beside what was found."""
+    for one in trials:
+        click.echo()
+        outputs.show(one.verdict, as_json=False, folder=one.folder)
+    click.echo("\nIn short")
+    for one in trials:
+        click.echo()
+        console.show_short(one.verdict, one.notes)
 
 
 def _trial(
@@ -57,11 +79,14 @@ def _trial(
     *,
     environ: Mapping[str, str],
     tell: Tell,
-) -> Verdict:
+) -> Shown:
     options = Options(manifest=wanted, agent=choice, folder=folder, kind=Kind.LOCAL, mirror=mirror)
     verdict = trial.run(options, environ=environ, tell=tell)
-    outputs.write_page(SessionLayout(folder=folder), verdict)
-    return verdict
+    layout = SessionLayout(folder=folder)
+    outputs.write_page(layout, verdict)
+    report = session.evidence(layout).report
+    notes = report.notes if isinstance(report, Report) else None
+    return Shown(verdict=verdict, folder=folder, notes=notes)
 
 
 def committed(place: Path, mirror: Path) -> Manifest:

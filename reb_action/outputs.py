@@ -8,7 +8,7 @@ from typing import Final, cast
 
 import click
 
-from reb_action import collection, deadline, documents, manifest, planning, session
+from reb_action import collection, console, deadline, documents, manifest, planning, session
 from reb_action import plan as planned
 from reb_action.agents.spec import AgentLimits
 from reb_action.errors import DeadlineError, UsageError
@@ -20,8 +20,7 @@ from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.verdict import Verdict
 from reb_action.render.markdown import collection_summary
-from reb_action.render.page import trial_page
-from reb_action.render.text import verdict_lines
+from reb_action.render.page import View, trial_page
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session import AgentChoice
 from reb_action.trial import Options
@@ -153,8 +152,13 @@ def parse_levels(text: str) -> tuple[Level, ...]:
 
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
-    """Write the page of a trial beside its verdict."""
-    documents.write_bytes(layout.page, trial_page(verdict).encode())
+    """Write the page of a trial beside its verdict, from what its folder holds."""
+    view = View(
+        verdict=verdict,
+        evidence=session.evidence(layout),
+        agent_log=session.excerpt(layout.agent_log),
+    )
+    documents.write_bytes(layout.page, trial_page(view).encode())
 
 
 def show(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
@@ -162,7 +166,7 @@ def show(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
     if as_json:
         click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
         return
-    click.echo("\n".join(verdict_lines(verdict)))
+    console.show(verdict)
     click.echo(f"verdict and page: {folder}")
 
 

@@ -169,6 +169,13 @@ def hashes(layout: SessionLayout) -> dict[str, str]:
     }
 
 
+def excerpt(log: Path) -> str:
+    """Return the head and the tail of a log, which may be long; empty where there is none."""
+    if not log.is_file() or log.is_symlink():
+        return ""
+    return _head_and_tail(log).decode("utf-8", "replace")
+
+
 def kind_of(level: Level) -> tuple[type[Observation], str]:
     """Return the type and the document kind of a level's observation."""
     if level in RUN_LEVELS:
@@ -196,9 +203,8 @@ def _observations(layout: SessionLayout) -> Iterator[tuple[Level, Observation]]:
 
 def _logs(layout: SessionLayout) -> Iterator[tuple[Level, str]]:
     for level in RUN_LEVELS:
-        path = layout.log(level)
-        if path.is_file() and not path.is_symlink():
-            yield level, _head_and_tail(path).decode("utf-8", "replace")
+        if layout.log(level).is_file():
+            yield level, excerpt(layout.log(level))
 
 
 def _head_and_tail(path: Path) -> bytes:

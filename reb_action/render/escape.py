@@ -34,6 +34,19 @@ def page(text: str) -> str:
     return html.escape(clean(text, limit=4000), quote=True)
 
 
+def page_block(text: str, *, lines: int) -> str:
+    """Return the last lines of a log for the content of an HTML `pre`, each bounded in length."""
+    rows = text[-_LIMIT * lines :].rstrip().split("\n")[-lines:]
+    return html.escape("\n".join(_row(row) for row in rows), quote=True)
+
+
+def _row(line: str) -> str:
+    """Return one visible line with its spaces; of a progress bar, what a terminal shows last."""
+    last = line.rstrip("\r").rpartition("\r")[2].expandtabs(4)
+    row = "".join(part if part.isspace() else clean(part) for part in re.split("( +)", last))
+    return row if len(row) <= _LIMIT else row[: _LIMIT - 1] + "…"
+
+
 def markdown(text: str) -> str:
     """Return text as one code span for Markdown, table cells too: no link, mention or tag in it."""
     # A table takes every `|` for its own, within code too.

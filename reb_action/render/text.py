@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from reb_action.levels import spec_of
-from reb_action.model.manifest import Outcome
+from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
-from reb_action.render.escape import log
+from reb_action.render.escape import clean, log
 
 MARKS: Final = {
     Outcome.PASSED: "passed",
@@ -25,6 +25,11 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield level_line(result)
         yield from cause_lines(result)
     yield from claim_lines(verdict)
+    yield from remark_lines(verdict)
+
+
+def remark_lines(verdict: Verdict) -> Iterator[str]:
+    """Yield what the agent changed or left behind."""
     if verdict.touched:
         paths = ", ".join(one.path for one in verdict.touched)
         yield f"tracked files changed and restored: {log(paths)}"
@@ -41,14 +46,65 @@ def headline(verdict: Verdict) -> str:
     return f"{told}; not measured: {', '.join(missing)}" if missing else told
 
 
+def short_lines(verdict: Verdict, notes: str | None) -> Iterator[str]:
+    """Yield what the agent said and, below it, what was found."""
+    yield f"{log(verdict.agent)} said:  {said(verdict, notes)}"
+    yield f"{' ' * len(log(verdict.agent))} found: {found(verdict)}"
+
+
+def said(verdict: Verdict, notes: str | None) -> str:
+    """Return in one sentence what the agent said: its notes, else how much it claimed."""
+    if verdict.report_fault is not None:
+        return f"nothing that can be used: {verdict.report_fault.message}."
+    if notes is not None and (quoted := clean(notes, limit=_QUOTED)):
+        return f"\N{LEFT DOUBLE QUOTATION MARK}{quoted}\N{RIGHT DOUBLE QUOTATION MARK}"
+    return f"nothing in its own words; it made {_count(len(_made(verdict)), 'claim')}."
+
+
+def found(verdict: Verdict) -> str:
+    """Return in one sentence what was found: what does not hold, or that everything does."""
+    wrong = [*_reasons(verdict, _WRONG), *_contradicted(verdict)]
+    unmeasured = _reasons(verdict, (Outcome.INVALID,))
+    counted = any(one.outcome in _COUNTED for one in verdict.results)
+    held = () if wrong or not counted else ("every level that was measured holds",)
+    return f"{'; '.join((*held, *wrong, *unmeasured)) or 'no level applies'}."
+
+
+def _reasons(verdict: Verdict, outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+    """Yield each reason once, with the levels that share it."""
+    of = [one for one in verdict.results if one.outcome in outcomes]
+    for reason in dict.fromkeys(one.reason for one in of if one.level is not Level.C5):
+        levels = ", ".join(one.level for one in of if one.reason == reason)
+        yield f"{clean(reason, limit=_QUOTED).rstrip('.')} ({levels})"
+
+
+def _contradicted(verdict: Verdict) -> Iterator[str]:
+    false = sum(not claim.under_claim for claim in verdict.audit.refuted)
+    if false:
+        yield f"{false} of {_count(len(_made(verdict)), 'claim')} contradicted (C5)"
+
+
+def _made(verdict: Verdict) -> tuple[Claim, ...]:
+    claims = verdict.audit.claims
+    return tuple(claim for claim in claims if claim.standing is not Standing.NOT_MADE)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def level_line(result: LevelResult) -> str:
     """Return one level in one line."""
     title = spec_of(result.level).title
-    numbers = ""
-    if result.imports is not None and result.outcome in (Outcome.PASSED, Outcome.FAILED):
-        count = result.imports
-        numbers = f" (paper: {count.missing} of {count.total} missing)"
-    return f"{result.level} {title:16} {MARKS[result.outcome]:8} {log(result.reason)}{numbers}"
+    return f"{result.level} {title:16} {MARKS[result.outcome]:8} {level_reason(result)}"
+
+
+def level_reason(result: LevelResult) -> str:
+    """Return why a level has its outcome, and the paper's count of its imports."""
+    count = result.imports
+    if count is None or result.outcome not in (Outcome.PASSED, Outcome.FAILED):
+        return log(result.reason)
+    return f"{log(result.reason)} (paper: {count.missing} of {count.total} missing)"
 
 
 def cause_lines(result: LevelResult) -> Iterator[str]:
@@ -70,11 +126,20 @@ def claim_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _claim(claim: Claim) -> str:
-    said = log(claim.claimed or "nothing")
+    claimed = log(claim.claimed or "nothing")
+    told = f"{claim.field} = {claimed}: {standing(claim)}"
     if claim.standing is Standing.REFUTED:
-        word = "UNDER-CLAIM" if claim.under_claim else "REFUTED"
-        return f"{claim.field} = {said}: {word}, observed {log(claim.observed or 'nothing')}"
-    return f"{claim.field} = {said}: {claim.standing}"
+        return f"{told}, observed {log(claim.observed or 'nothing')}"
+    return told
 
 
-_COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
+def standing(claim: Claim) -> str:
+    """Return how a claim stands, in a word; what the report got wrong in capitals."""
+    if claim.standing is Standing.REFUTED:
+        return "UNDER-CLAIM" if claim.under_claim else "REFUTED"
+    return claim.standing.replace("_", " ")
+
+
+_WRONG: Final = (Outcome.FAILED, Outcome.BLOCKED)
+_COUNTED: Final = (Outcome.PASSED, *_WRONG)
+_QUOTED: Final = 160

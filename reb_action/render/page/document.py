@@ -1,0 +1,112 @@
+"""The frame of the page: its head, its summary, its sections in order."""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from reb_action.model.agent import Report
+from reb_action.model.verdict import Verdict
+from reb_action.render.markup import Html, Node, el, join, spaced, style
+from reb_action.render.page.claims import claims
+from reb_action.render.page.levels import levels
+from reb_action.render.page.pyramid import pyramid
+from reb_action.render.page.record import agent, evidence, noteworthy
+from reb_action.render.page.view import View, facts
+from reb_action.render.text import found, headline, said
+
+
+def trial_page(view: View) -> str:
+    """Return the page of a trial."""
+    body = el("body", _top(view), el("main", _sections(view), id="content"), _foot())
+    page = el("html", el("head", _head(view.verdict)), body, lang="en")
+    return f"<!doctype html>\n{page.text}\n"
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+
+
+def _head(verdict: Verdict) -> Html:
+    # Even markup that slipped through could load nothing and run nothing.
+    digest = base64.b64encode(hashlib.sha256(_css().encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return join(
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("meta", name="referrer", content="no-referrer"),
+        el("title", f"{headline(verdict)}: {verdict.trial}"),
+        style(_css()),
+    )
+
+
+def _top(view: View) -> Html:
+    verdict = view.verdict
+    return el(
+        "header",
+        el(
+            "div",
+            el("p", "Verdict on a trial", class_="eyebrow"),
+            el("h1", _breakable(verdict.repository)),
+            el("p", headline(verdict), class_="headline"),
+            _short(view),
+            facts(
+                ("agent", f"{verdict.agent}, attempt {verdict.attempt}"),
+                ("commit", el("code", verdict.commit[:12])),
+                ("GPUs promised", str(view.evidence.gpus_promised)),
+            ),
+        ),
+        el("figure", pyramid(verdict)),
+        class_="top",
+    )
+
+
+def _breakable(repository: str) -> Html:
+    owner, slash, name = repository.partition("/")
+    return join(f"{owner}{slash}", el("wbr"), name)
+
+
+def _short(view: View) -> Html:
+    report = view.evidence.report
+    notes = report.notes if isinstance(report, Report) else None
+    return el(
+        "div",
+        el("p", spaced(el("b", "The agent said:"), said(view.verdict, notes))),
+        el("p", spaced(el("b", "What was found:"), found(view.verdict))),
+        class_="short",
+    )
+
+
+def _sections(view: View) -> Html:
+    return join(
+        _section("levels", "Levels", levels(view)),
+        _section("claims", "What the report claims", claims(view.verdict)),
+        _section("agent", "How the agent ran", agent(view)),
+        _section("noteworthy", "Noteworthy", noteworthy(view.verdict)),
+        _section("evidence", "Evidence", evidence(view.verdict)),
+    )
+
+
+def _section(name: str, title: str, content: Node) -> Html:
+    return el("section", el("h2", title, id=f"{name}-title"), content, id=name)
+
+
+def _foot() -> Html:
+    return el(
+        "footer",
+        el(
+            "p",
+            "Strict asks for proof that the code ran. Paper follows the formulas of the benchmark's"
+            " paper, so that its published rows can stand beside this one. They are never mixed.",
+        ),
+        facts(
+            ("passed", "The level holds."),
+            ("failed", "It does not."),
+            ("blocked", "No usable report or interpreter, so nothing could be observed; counts 0."),
+            ("not applicable", "The manifest says so, with a reason; not counted."),
+            ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
+        ),
+    )
