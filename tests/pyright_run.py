@@ -33,7 +33,7 @@ def answer(tools: Path, folder: Path, *, python: Path | None = None) -> dict[str
     """Run pyright over what was laid out; `python` replaces the stand-in interpreter."""
     command = argv(tools=str(tools), folder=str(folder))
     command = command if python is None else (*command[:-1], str(python))
-    run = subprocess.run(command, env=dict(ENVIRONMENT), capture_output=True, timeout=250)
+    run = subprocess.run(command, env=dict(ENVIRONMENT), capture_output=True, timeout=600)
     assert run.returncode in FINISHED, run.stderr.decode()
     return json.loads(run.stdout)
 

@@ -37,7 +37,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("manifest", load_folder(data_folder("repos")), ids=lambda each: each.slug)
 def test_total_and_missing_are_as_in_the_whole_repository(
     manifest: Manifest, tools: Path, tmp_path: Path

@@ -206,6 +206,7 @@ def test_random_programs_are_the_same_reduced(tools: Path, tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_real_packages_are_the_same_reduced(tools: Path, tmp_path: Path):
     files = [file for name in PACKAGES for file in package(name)]
     search = empty_interpreter()
