@@ -1,4 +1,4 @@
-"""Trains a small network on one device, or over several ranks; says each loss, saves the weights."""
+"""Trains a small network on one device or over several ranks; says losses, saves weights."""
 
 import argparse
 import ctypes
