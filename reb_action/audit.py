@@ -66,8 +66,12 @@ def _path(report: Report, interpreter: Interpreter | None) -> Claim:
         observed=observed,
         standing=standing,
         source="interpreter.json",
-        hallucinations=int(interpreter is not None and not interpreter.path_is_good),
+        hallucinations=int(standing is Standing.REFUTED and not _is_good(interpreter)),
     )
+
+
+def _is_good(interpreter: Interpreter | None) -> bool:
+    return interpreter is not None and interpreter.path_is_good
 
 
 def _python_version(report: Report, interpreter: Interpreter | None) -> Claim:

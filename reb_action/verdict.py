@@ -153,7 +153,7 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
     seen = evidence.observations.get(result.level)
     if isinstance(seen, ImportsObservation) or result.outcome not in _JUDGED:
         return None
-    return None if seen is None or seen.fault else seen
+    return None if seen is None or seen.fault is not None else seen
 
 
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:

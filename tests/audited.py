@@ -1,0 +1,128 @@
+"""The labelled reports of tests/audit/: what was seen, what is said of it, and what is false."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import yaml
+from evidence import (
+    FREEZE,
+    TORCH,
+    cuda,
+    cuda_facts,
+    device,
+    evidence,
+    interpreter,
+    observations,
+    proved,
+    report,
+    run,
+    torch_facts,
+)
+
+from reb_action.model.manifest import Framework
+from reb_action.verdict import Evidence
+
+_FOLDER = Path(__file__).parent / "audit"
+
+_C4 = {
+    "passed": run(),
+    "failed": run(exit_code=1),
+    "timed_out": run(exit_code=None, timed_out=True),
+    "unproven": run(proofs=(proved(holds=False),)),
+    "lost": run(exit_code=None, fault="the run ended its supervisor"),
+    "absent": None,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """What was seen; the defaults are a right environment with two GPUs."""
+
+    torch: str | None = TORCH
+    genuine: bool = True
+    framework: str = "torch"
+    cuda: bool = True
+    gpus: int = 2
+    present: int = 2
+    promised: int = 2
+    c2: str = "passed"
+    c4: str = "passed"
+    fault: str | None = None
+    good_path: bool = True
+    frozen: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Labelled:
+    """A report, which of its claims are false or too modest, and the paper's counts."""
+
+    at: str
+    says: Mapping[str, object]
+    lies: tuple[str, ...] = ()
+    modest: tuple[str, ...] = ()
+    counts: tuple[int, int, int] = (0, 0, 0)
+    seen: Evidence = field(default_factory=evidence)
+
+    @property
+    def id(self):
+        return f"{self.at}: {', '.join(f'{k}={v}' for k, v in self.says.items()) or 'silent'}"
+
+
+def read_reports():
+    """Return every labelled report with the evidence beside it."""
+    machines = yaml.safe_load((_FOLDER / "machines.yaml").read_text())
+    rows = yaml.safe_load((_FOLDER / "reports.yaml").read_text())
+    return tuple(_labelled(row, Machine(**machines[row["at"]])) for row in rows)
+
+
+def _labelled(row, machine):
+    lists = {key: tuple(row[key]) for key in ("lies", "modest", "counts") if key in row}
+    seen = replace(_evidence(machine), report=report(**row["says"]))
+    if not machine.frozen:
+        seen = replace(seen, report=None)
+    return Labelled(at=row["at"], says=row["says"], seen=seen, **lists)
+
+
+def _evidence(machine):
+    changes = {"C2": _cuda(machine), "C4": _C4[machine.c4]}
+    seen = observations(**changes) if machine.fault is None and machine.frozen else {}
+    seen = {level: _on(one, machine) for level, one in seen.items()}
+    return evidence(
+        gpus_promised=machine.promised,
+        freeze=FREEZE if machine.frozen else None,
+        interpreter=_interpreter(machine) if machine.frozen else None,
+        observations=seen,
+    )
+
+
+def _on(seen, machine):
+    return replace(seen, gpus_present=machine.present) if hasattr(seen, "gpus_present") else seen
+
+
+def _interpreter(machine):
+    if machine.fault is not None:
+        return replace(
+            interpreter(frameworks=(), version=None),
+            fault=machine.fault,
+            path_is_good=machine.good_path,
+        )
+    return interpreter(frameworks=_torch(machine))
+
+
+def _torch(machine):
+    if machine.torch is None:
+        return ()
+    if machine.torch[0].isdigit():
+        return (torch_facts(version=machine.torch, genuine=machine.genuine),)
+    return (torch_facts(imported=False, version=None, genuine=False, error=machine.torch),)
+
+
+def _cuda(machine):
+    if machine.c2 == "absent":
+        return None
+    if machine.c2 == "lost":
+        return replace(cuda(), frameworks=(), fault="the frameworks gave no answer: exit code -9")
+    devices = tuple(device(index) for index in range(machine.gpus))
+    framework = Framework(machine.framework)
+    return cuda(cuda_facts(framework=framework, available=machine.cuda, devices=devices))
