@@ -59,10 +59,12 @@ def _live(began: float) -> Generator[Tell]:
     now: list[_Now] = []
 
     def tell(line: str) -> None:
-        if now:
-            live.console.print(now.pop().stamped, soft_wrap=True)
         now.append(_Now(line, began))
-        live.update(now[0])
+        # First the new line, then the older one above it: printing draws the live line again.
+        live.update(now[-1])
+        for older in now[:-1]:
+            live.console.print(older.stamped, soft_wrap=True)
+        del now[:-1]
 
     with Live(console=console, transient=True, refresh_per_second=8) as live:
         yield tell
