@@ -17,6 +17,12 @@ lint: .venv/dev
 	$(BIN)/python schemas/generate.py --check
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
 	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/actionlint .github/workflows/*.yml examples/*.yml
+	$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic --config .github/zizmor.yml . examples/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml */action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 bench: .venv/dev
 	$(BIN)/python -m tests.bench.startup

@@ -117,10 +117,14 @@ def records(text):
 
 
 def cache(place):
-    """Return a cache of this run's own; only the tool cache is shared, as on a runner."""
+    """Return a cache of this run's own; only the tool cache is shared, as on a runner.
+
+    It outlives the tests, as the images of the sandbox's tests do.
+    """
     mine = place / "cache"
-    shared = place.parent / "tool_cache"
-    shared.mkdir(exist_ok=True)
+    kept = os.environ.get("REB_CACHE") or Path.home() / ".cache" / "researchenvbench"
+    shared = Path(kept) / "act-tool-cache"
+    shared.mkdir(parents=True, exist_ok=True)
     if not mine.exists():
         mine.mkdir()
         (mine / "tool_cache").symlink_to(shared)
@@ -131,4 +135,6 @@ def references(product, name):
     """Return the commits by which the product's workflows use an action of GitHub's."""
     workflow = (product / ".github" / "workflows" / "benchmark.yml").read_text()
     marker = f"actions/{name}@"
-    return sorted({line.split(marker)[1].split()[0] for line in workflow.splitlines() if marker in line})
+    return sorted(
+        {line.split(marker)[1].split()[0] for line in workflow.splitlines() if marker in line}
+    )

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from act_consumer import export_product, make_consumer, make_mirror
 from act_runner import NAME, Run, act
 

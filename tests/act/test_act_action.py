@@ -2,8 +2,9 @@
 
 import pytest
 
-
 GREEN = ["set-up", "start", "agent", "C0", "C1", "C5", "verdict", "stop", "gate"]
+
+LEVELS = "C0, C1, C2, C3, C4, C5"
 
 OUTCOMES = {
     # case: outcome, highest level, how the agent ended, how the gate ended
@@ -62,13 +63,7 @@ def test_summary_says_why(cases):
         ("green", []),
         ("bare", ["the gate is closed: C0 failed: 1 not installed: tinydep"]),
         ("crash", []),
-        (
-            "typo",
-            [
-                "fail-on is 'sometimes'; use never, invalid, any, or levels of"
-                " C0, C1, C2, C3, C4, C5"
-            ],
-        ),
+        ("typo", [f"fail-on is 'sometimes'; use never, invalid, any, or levels of {LEVELS}"]),
     ],
 )
 def test_annotations_are_our_own_and_one_line_each(cases, case, errors):

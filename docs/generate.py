@@ -1,0 +1,76 @@
+"""Writes the tables of docs/action.md from action.yml, plan/, batch/, report/ and benchmark.yml.
+
+python docs/generate.py           write them
+python docs/generate.py --check   fail if they are not up to date
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parent.parent
+PAGE = Path(__file__).parent / "action.md"
+SOURCES = {
+    "action": "action.yml",
+    "workflow": ".github/workflows/benchmark.yml",
+    "plan": "plan/action.yml",
+    "batch": "batch/action.yml",
+    "report": "report/action.yml",
+}
+
+
+def tables(name: str) -> str:
+    """Return the tables of inputs and outputs of one source."""
+    document: Mapping[Any, Any] = yaml.safe_load((ROOT / SOURCES[name]).read_text("utf-8"))
+    # YAML 1.1 reads the key `on` as true.
+    source = document[True]["workflow_call"] if True in document else document
+    lines = ["| input | default | what it is |", "|---|---|---|", *_inputs(source["inputs"])]
+    lines += ["", "| output | what it is |", "|---|---|", *_outputs(source["outputs"])]
+    return "\n".join(lines)
+
+
+def _inputs(inputs: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for name, one in inputs.items():
+        default = "**required**" if one.get("required") else _code(one.get("default", ""))
+        yield f"| `{name}` | {default} | {one['description']} |"
+
+
+def _outputs(outputs: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    return (f"| `{name}` | {one['description']} |" for name, one in outputs.items())
+
+
+def _code(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text}`" if text else "empty"
+
+
+def page(text: str) -> str:
+    """Return the page with every table made anew, and the snippet of examples/ in it."""
+    for name in SOURCES:
+        text = _between(text, name, tables(name))
+    example = (ROOT / "examples" / "one-repository.yml").read_text("utf-8").strip()
+    return _between(text, "snippet", f"```yaml\n{example}\n```")
+
+
+def _between(text: str, name: str, new: str) -> str:
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    pattern = re.escape(begin) + r".*?" + re.escape(end)
+    return re.sub(pattern, lambda _: f"{begin}{new}\n{end}", text, count=1, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Write or check the page."""
+    old = PAGE.read_text("utf-8")
+    new = page(old)
+    if "--check" not in sys.argv:
+        PAGE.write_text(new, encoding="utf-8")
+    elif old != new:
+        sys.exit("docs/action.md is not up to date; run python docs/generate.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The gate, fed with the folder of a real trial that something happened to."""
+
+import json
+import shutil
+
+import pytest
+from act_consumer import HERE, make_mirror
+
+from reb_action import conclusion, gate, manifest, trial
+from reb_action.errors import RebError, UsageError
+from reb_action.github.context import Context
+from reb_action.layout import SessionLayout
+from reb_action.model.manifest import Level
+from reb_action.sandbox.protocol import Kind
+from reb_action.session import AgentChoice
+
+ASKED = (Level.C0, Level.C1, Level.C5)
+
+
+def silent(_line):
+    pass
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A finished trial whose C0, C1 and C5 passed."""
+    place = tmp_path_factory.mktemp("gate")
+    (place / "tiny.yaml").write_text(make_mirror(place))
+    player = str(HERE / "agents" / "honest")
+    options = trial.Options(
+        manifest=manifest.load(place / "tiny.yaml"),
+        agent=AgentChoice(name="replay", argument=player, total_seconds=60, setup_seconds=60),
+        folder=place / "trial",
+        kind=Kind.LOCAL,
+        mirror=place / "mirror",
+        levels=ASKED,
+    )
+    trial.run(options, environ={}, tell=silent)
+    return options.folder
+
+
+@pytest.fixture
+def layout(original, tmp_path):
+    """A copy of it, to be tampered with."""
+    shutil.copytree(original, tmp_path / "trial")
+    return SessionLayout(folder=tmp_path / "trial")
+
+
+def decide(layout, fail_on="any"):
+    return conclusion.conclude(layout, gate.parse(fail_on), Context())
+
+
+def change(layout, level, **fields):
+    path = layout.observation(level)
+    document = json.loads(path.read_text())
+    document["value"].update(fields)
+    path.write_text(json.dumps(document))
+
+
+MUTATIONS = {
+    # what happens to C1 before it is judged: the outcome, and what the gate says
+    "fail": (lambda layout: change(layout, "C1", exit_code=1), "failed"),
+    "error": (lambda layout: layout.observation("C1").write_text("{}"), "invalid"),
+    "vanish": (lambda layout: layout.observation("C1").unlink(), "invalid"),
+    "truncate": (
+        lambda layout: layout.observation("C1").write_bytes(
+            layout.observation("C1").read_bytes()[:100]
+        ),
+        "invalid",
+    ),
+    "empty": (lambda layout: layout.observation("C1").write_bytes(b""), "invalid"),
+}
+
+
+def test_untouched_trial_passes(layout):
+    decision = decide(layout)
+    assert (decision.standing, decision.highest, decision.closed) == ("passed", "C1", None)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_level_that_goes_wrong_before_the_verdict(layout, mutation):
+    mutate, outcome = MUTATIONS[mutation]
+    layout.verdict.unlink()
+    mutate(layout)
+    try:
+        trial.conclude(layout)
+    except RebError:
+        assert not layout.verdict.exists()
+    decision = decide(layout)
+    assert decision.standing == outcome
+    assert decision.closed is not None
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_level_that_is_changed_after_the_verdict_is_invalid(layout, mutation):
+    MUTATIONS[mutation][0](layout)
+    decision = decide(layout, "invalid")
+    assert decision.standing == "invalid"
+    assert decision.closed is not None
+
+
+@pytest.mark.parametrize("name", ["verdict.json", "session.json", "freeze.json", "report.json"])
+def test_any_missing_document_is_invalid(layout, name):
+    (layout.folder / name).unlink()
+    assert decide(layout).standing == "invalid"
+
+
+def test_forged_verdict_is_invalid(layout):
+    change(layout, "C1", exit_code=1)
+    text = layout.verdict.read_text()
+    layout.verdict.write_text(text.replace('"outcome": "failed"', '"outcome": "passed"'))
+    assert decide(layout).standing == "invalid"
+
+
+def test_empty_folder_is_invalid(tmp_path):
+    decision = decide(SessionLayout(folder=tmp_path))
+    assert decision.standing == "invalid"
+    assert decision.closed.startswith("the trial did not begin")
+
+
+FAIL_ON = [
+    # fail-on, closed where C1 passed, failed, was not observed
+    ("never", False, False, False),
+    ("invalid", False, False, True),
+    ("any", False, True, True),
+    ("C1", False, True, True),
+    ("C0", False, False, False),
+    ("C0, C5", False, False, False),
+    ("C2", True, True, True),
+]
+
+
+@pytest.mark.parametrize(("fail_on", "passed", "failed", "unobserved"), FAIL_ON)
+def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
+    assert (decide(layout, fail_on).closed is not None) is passed
+    change(layout, "C1", exit_code=1)
+    trial.conclude(layout)
+    assert (decide(layout, fail_on).closed is not None) is failed
+    layout.observation("C1").unlink()
+    trial.conclude(layout)
+    assert (decide(layout, fail_on).closed is not None) is unobserved
+
+
+@pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
+def test_unknown_fail_on_names_what_is_known(text):
+    with pytest.raises(UsageError, match="use never, invalid, any, or levels of C0, C1"):
+        gate.parse(text)
