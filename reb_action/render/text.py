@@ -63,16 +63,17 @@ def said(verdict: Verdict, notes: str | None) -> str:
 
 def found(verdict: Verdict) -> str:
     """Return in one sentence what was found: what does not hold, or that everything does."""
-    wrong = [*_reasons(verdict, _WRONG), *_contradicted(verdict)]
-    unmeasured = _reasons(verdict, (Outcome.INVALID,))
+    wrong = [*_reasons(verdict), *_contradicted(verdict)]
+    missing = [one.level for one in verdict.results if one.outcome is Outcome.INVALID]
+    unmeasured = (f"not measured: {', '.join(missing)}",) if missing else ()
     counted = any(one.outcome in _COUNTED for one in verdict.results)
     held = () if wrong or not counted else ("every level that was measured holds",)
     return f"{'; '.join((*held, *wrong, *unmeasured)) or 'no level applies'}."
 
 
-def _reasons(verdict: Verdict, outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    """Yield each reason once, with the levels that share it."""
-    of = [one for one in verdict.results if one.outcome in outcomes]
+def _reasons(verdict: Verdict) -> Iterator[str]:
+    """Yield each reason why a level does not hold once, with the levels that share it."""
+    of = [one for one in verdict.results if one.outcome in _WRONG]
     for reason in dict.fromkeys(one.reason for one in of if one.level is not Level.C5):
         levels = ", ".join(one.level for one in of if one.reason == reason)
         yield f"{clean(reason, limit=_QUOTED).rstrip('.')} ({levels})"

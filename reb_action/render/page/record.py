@@ -25,7 +25,9 @@ def agent(view: View) -> Html:
     log = view.agent_log
     return join(
         el("p", "The agent did not run to its end.") if run is None else _run(run),
-        _report(view.evidence.report) if isinstance(view.evidence.report, Report) else None,
+        _report(view.evidence.report, view.verdict.prefix_bytes)
+        if isinstance(view.evidence.report, Report)
+        else None,
         folded("The end of its log (all of it: agent.log)", block(log, lines=LOG_LINES))
         if log.strip()
         else None,
@@ -74,10 +76,13 @@ def _run(run: AgentRun) -> Html:
     )
 
 
-def _report(report: Report) -> Html:
+def _report(report: Report, size_bytes: int | None) -> Html:
     named = f"{report.env_tool}, named {report.env_name}" if report.env_name else report.env_tool
     return join(
-        facts(("environment", named)),
+        facts(
+            ("environment", named),
+            ("takes on disk", None if size_bytes is None else size(size_bytes)),
+        ),
         folded("Notes of its report, in its own words", block(report.notes, lines=LOG_LINES))
         if report.notes
         else None,
@@ -102,8 +107,6 @@ def _noteworthy(verdict: Verdict) -> Iterator[Node]:
     if verdict.environment:
         set_by = (f"{name}={value}" for name, value in sorted(verdict.environment.items()))
         yield spaced("The report sets, for every probe:", _listed(set_by))
-    if verdict.prefix_bytes is not None:
-        yield f"The environment takes {size(verdict.prefix_bytes)} on disk."
 
 
 def _listed(items: Iterator[str] | tuple[str, ...]) -> Html:

@@ -70,7 +70,9 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 def size(size_bytes: int) -> str:
     """Return a size as people say it."""
     mib = size_bytes / 2**20
-    return f"{mib:,.1f} MiB" if mib >= 1 else f"{size_bytes / 2**10:,.1f} KiB"
+    if mib >= 1024:
+        return f"{mib / 1024:,.1f} GiB"
+    return f"{mib:,.1f} MiB" if mib >= 1 else f"{size_bytes / 1024:,.1f} KiB"
 
 
 def duration(seconds: float) -> str:
