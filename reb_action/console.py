@@ -67,10 +67,12 @@ def _live(began: float) -> Generator[Tell]:
         del now[:-1]
 
     with Live(console=console, transient=True, refresh_per_second=8) as live:
-        yield tell
-        live.update("")
-    if now:
-        console.print(now[0].stamped, soft_wrap=True)
+        try:
+            yield tell
+        finally:
+            live.update("")
+            for last in now:
+                live.console.print(last.stamped, soft_wrap=True)
 
 
 class _Now:

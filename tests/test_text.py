@@ -87,17 +87,17 @@ with telling(quiet=False) as tell:
 """
 
 
-def run(*, terminal, **environ):
+def run(*, terminal, program=PROGRAM, status=0, **environ):
     ours, theirs = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "80", **environ}
     stream = theirs if terminal else subprocess.PIPE
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=stream, env=environment)
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=stream, env=environment)
     os.close(theirs)
-    text = _drained(ours) if terminal else program.stderr.read()
+    text = _drained(ours) if terminal else process.stderr.read()
     os.close(ours)
     if not terminal:
-        program.stderr.close()
-    assert program.wait(timeout=60) == 0
+        process.stderr.close()
+    assert process.wait(timeout=60) == status
     return text.decode()
 
 
@@ -147,6 +147,12 @@ def test_progress_in_a_terminal_is_alive_and_leaves_the_same_lines():
     assert "00:00\x1b[0m one [bold]is[/] being observed" in text
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1
     assert screen(text) == LINES
+
+
+def test_progress_that_is_interrupted_keeps_its_last_line():
+    text = run(terminal=True, program=f"{PROGRAM}    raise SystemExit(3)\n", status=3)
+    assert screen(text) == LINES
+    assert text.count("\x1b[?25h") == 1
 
 
 def test_progress_honours_no_colour():
