@@ -8,7 +8,7 @@ from typing import Final, TypeVar, cast
 
 import cattrs
 
-from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json
+from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.schema import problem
 from reb_action.errors import DocumentError
 
@@ -82,10 +82,19 @@ def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
         value = parse_json(data)
     except NotJsonError as error:
         raise DocumentError(f"{name} is not readable as JSON: {error}") from None
-    fault = problem(value, kind)
+    fault = _other_kind(value, kind) or problem(value, kind)
     if fault is not None:
         raise DocumentError(f"{name} is not a {kind} document of schema {SCHEMA}: {fault}")
     return from_json(cast(dict[str, Json], value)["value"], kind_of_value)
+
+
+def _other_kind(value: Json, kind: str) -> str | None:
+    """Say what a document is, if not this: else its first difference in content would be told."""
+    said = (
+        {key: value.get(key) for key in ("document", "schema")} if isinstance(value, dict) else {}
+    )
+    wanted: dict[str, Json] = {"document": kind, "schema": SCHEMA}
+    return f"it says {show(said)}" if said and said != wanted else None
 
 
 def read_bytes(path: Path, *, limit: int = LIMIT_BYTES) -> bytes:

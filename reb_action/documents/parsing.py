@@ -1,13 +1,13 @@
 """Strict JSON of any origin to plain values, and plain values to canonical bytes."""
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Final
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _DEPTH: Final = 64
-_NUMBER_LIMIT: Final = 2.0**1023
 _SHOWN: Final = 80
 
 
@@ -74,7 +74,7 @@ def _check_bounds(value: Json) -> None:
     for item, depth in _walk(value):
         if depth > _DEPTH:
             raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
-        if isinstance(item, int | float) and not abs(item) < _NUMBER_LIMIT:
+        if isinstance(item, int | float) and not abs(item) <= sys.float_info.max:
             raise NotJsonError("it holds a number too large to represent")
         if isinstance(item, str) and any("\ud800" <= letter <= "\udfff" for letter in item):
             raise NotJsonError("it holds half of a surrogate pair")
