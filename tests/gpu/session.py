@@ -53,9 +53,17 @@ done
 """
 OLD_DRIVER = """mkdir "$HOME/driver"
 cat > "$HOME/driver.c" <<'X'
-int cuInit(unsigned f) {{ return 0; }}
-int cuDriverGetVersion(int *v) {{ *v = 11040; return 0; }}
-int cuGetProcAddress_v2(const char *n, void **p, int v, long f, int *s) {{ *p = 0; return 500; }}
+#include <string.h>
+int cuInit(unsigned flags) {{ return 0; }}
+int cuDriverGetVersion(int *version) {{ *version = 11040; return 0; }}
+static int find(const char *name, void **found) {{
+    *found = 0;
+    if (!strcmp(name, "cuInit")) *found = cuInit;
+    if (!strcmp(name, "cuDriverGetVersion")) *found = cuDriverGetVersion;
+    return *found ? 0 : 500;
+}}
+int cuGetProcAddress(const char *n, void **p, int v, long f) {{ return find(n, p); }}
+int cuGetProcAddress_v2(const char *n, void **p, int v, long f, int *s) {{ return find(n, p); }}
 X
 gcc -shared -fPIC -o "$HOME/driver/libcuda.so.1" "$HOME/driver.c"
 """

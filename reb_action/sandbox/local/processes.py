@@ -40,10 +40,13 @@ def find_traces() -> tuple[Trace, ...]:
     return tuple({process.trace for process in _scan() if process.trace is not None})
 
 
-def trace_in(pid: int) -> Trace | None:
-    """Return the trace that a process carries, if it is there and carries one."""
-    process = _read(pid)
-    return None if process is None else process.trace
+def is_member(pid: int, is_ours: Callable[[Trace], bool]) -> bool:
+    """Say whether a process carries the marker or descends from one that does.
+
+    A probe starts its command with an environment that is complete, and so without the marker.
+    """
+    supervisors, members = _family(_scan(), is_ours)
+    return any(process.pid == pid for process in (*supervisors, *members))
 
 
 def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from reb_action.errors import SandboxError
 from reb_action.layout import SandboxLayout
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
-from reb_action.sandbox.local.processes import end_all, find_traces, marker_of, trace_in
+from reb_action.sandbox.local.processes import end_all, find_traces, is_member, marker_of
 from reb_action.sandbox.local.running import Started, follow, launch, let_go
 from reb_action.sandbox.patience import Patience
 from reb_action.sandbox.protocol import (
@@ -91,8 +91,7 @@ class LocalSandbox:
         return read_file(self._root, path, limit_bytes=limit_bytes)
 
     def owns(self, pid: int) -> bool:
-        trace = trace_in(pid)
-        return trace is not None and self._is_own(trace)
+        return is_member(pid, self._is_own)
 
     def halt(self) -> tuple[str, ...]:
         (self._root / _HALTED).touch()

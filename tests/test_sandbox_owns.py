@@ -1,0 +1,33 @@
+"""Which processes of this machine a sandbox calls its own: what the GPU witness goes by."""
+
+import os
+import subprocess
+import threading
+import time
+
+from sandbox_fixtures import shell
+
+
+def pids_of(command):
+    listed = subprocess.run(["pgrep", "-f", command], capture_output=True, text=True)
+    return [int(pid) for pid in listed.stdout.split()]
+
+
+def test_own_processes_are_owned_also_without_the_environment(sandbox):
+    script = "env -i /bin/sleep 3.25 & wait"
+    thread = threading.Thread(target=shell, args=(sandbox, script))
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not (found := pids_of("/bin/sleep 3.25$")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    owned = [sandbox.owns(pid) for pid in found]
+    thread.join()
+    assert any(owned)
+
+
+def test_other_processes_are_not_owned(sandbox):
+    other = subprocess.Popen(["sleep", "30"])
+    assert not sandbox.owns(other.pid)
+    assert not sandbox.owns(os.getpid())
+    other.kill()
+    other.wait()
