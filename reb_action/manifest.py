@@ -37,6 +37,7 @@ from reb_action.model.manifest import (
 from reb_action.proofs import may_explode
 
 _LIMIT_BYTES: Final = 64 * 1024
+_DEPTH: Final = 32
 _NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
 
 
@@ -176,12 +177,13 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Hashable, object]:
-        keys = [cast(str, key.value) for key, _ in node.value]
+        seen = set[str]()
         for key, _ in node.value:
             if key.tag != "tag:yaml.org,2002:str":
                 raise _fault(key, f"the key {show(str(key.value))} is not text")
-            if keys.count(key.value) > 1:
+            if key.value in seen:
                 raise _fault(key, f"the key {show(key.value)} occurs twice")
+            seen.add(key.value)
         return cast(dict[Hashable, object], super().construct_mapping(node, deep=deep))
 
     def construct_finite(self, node: yaml.ScalarNode) -> float:
@@ -202,22 +204,32 @@ def _fault(node: yaml.Node, clause: str) -> yaml.MarkedYAMLError:
 
 def _parse_yaml(data: bytes, name: str) -> Json:
     try:
-        for event in yaml.parse(data, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                raise DocumentError(f"{name}: aliases are not allowed; write the value out")
-            tag = cast(str | None, getattr(event, "tag", None))
-            if tag is not None:
-                raise DocumentError(f"{name}: the tag {show(tag)} is not allowed")
+        fault = next(_too_clever(data), None)
+        if fault is not None:
+            raise DocumentError(f"{name}: {fault}")
         return parse_json(dump_json(yaml.load(data, Loader=_Loader)))  # noqa: S506
     except NotJsonError as error:
         raise DocumentError(f"{name}: {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(f"{name}: not readable as YAML: {_yaml_clause(error)}") from None
 
 
+def _too_clever(data: bytes) -> Iterator[str]:
+    """Yield what YAML can and a manifest may not; stops at the first, whatever follows it."""
+    depth = 0
+    for event in yaml.parse(data, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        tag = cast(str | None, getattr(event, "tag", None))
+        if isinstance(event, yaml.AliasEvent):
+            yield "aliases are not allowed; write the value out"
+        if tag is not None:
+            yield f"the tag {show(tag)} is not allowed"
+        if depth > _DEPTH:
+            yield f"it is nested more than {_DEPTH} levels deep"
+
+
 def _yaml_clause(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
     clause = getattr(error, "problem", None) or getattr(error, "reason", None)
     mark = getattr(error, "problem_mark", None)
     told = clause or "it holds a number with too many digits"
