@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from act_consumer import export_product, make_consumer, make_mirror
+from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
 from act_runner import NAME, Run, act
+
+from reb_action.demo import committed
 
 CASES = {
     "green": {"agent-argument": "agents/honest", "fail-on": "any"},
@@ -145,3 +147,39 @@ def batch(once, product):
     return once(
         "batch", lambda place: benchmark(product, place, env={}, agents=agents, max_jobs="1")
     )
+
+
+@pytest.fixture(scope="session")
+def newcomer(once, product):
+    """The example of docs/action.md in an empty repository, as it stands and with Docker."""
+
+    def run(place: Path) -> Run:
+        example = (product / "examples" / "one-repository.yml").read_text()
+        docker = example.replace("sandbox: local", "sandbox: docker").replace(
+            "researchenvbench.yaml", "DepthAnything/Depth-Anything-V2"
+        )
+        (place / "c" / ".github" / "workflows").mkdir(parents=True)
+        for name, text in {"empty.yml": example, "docker.yml": docker}.items():
+            named = text.replace("  trial:\n", f"  {name.removesuffix('.yml')}:\n")
+            (place / "c" / ".github" / "workflows" / name).write_text(named)
+        git(place / "c", "init", "-q")
+        nowhere = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
+        return act(product, place / "c", place, "pull_request", env=nowhere)
+
+    return once("newcomer", run)
+
+
+@pytest.fixture(scope="session")
+def itself(once, product):
+    """The action on this repository's own demonstration, as `uses: ./` from a fresh clone."""
+
+    def run(place: Path) -> Run:
+        clone = place / "c"
+        git(place, "clone", "-q", "--no-hardlinks", PRODUCT, clone)
+        committed(PRODUCT / "tests" / "demo", place / "mirror")
+        inputs = {**COMMON, "repository": "tests/demo/manifest.yaml", "agent": "nop"}
+        text = workflow([job("itself", {**inputs, "levels": "C5"}, action="./")])
+        (clone / ".github" / "workflows" / "own.yml").write_text(text)
+        return act(product, clone, place, "push", "-W", ".github/workflows/own.yml")
+
+    return once("itself", run)
