@@ -173,7 +173,8 @@ def pip_options() -> Iterator[str]:
 def write_launcher(environment: Path) -> Path:
     """Write the command of this version of the action; the tool cache holds packages only."""
     python, main = environment / "bin" / "python", ACTION / "reb_action" / "__main__.py"
-    text = f'#!/bin/sh\nexec {quote(python)} -I {quote(main)} "$@"\n'
+    # A runner's log is no terminal, whatever it is attached to.
+    text = f'#!/bin/sh\nexport TERM=dumb\nexec {quote(python)} -I {quote(main)} "$@"\n'
     place = temp() / "researchenvbench"
     place.mkdir(parents=True, exist_ok=True)
     launcher = place / f"reb-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
