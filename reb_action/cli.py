@@ -242,9 +242,13 @@ def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path
 @trial_options
 @click.option(
     "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
-    show_default=True, help="Folder where uv keeps packages between environments.",
+    show_default=True, help="Folder where uv keeps packages; with --base, a folder of wheels.",
 )  # fmt: skip
-def qualify(*, cache: Path, **chosen: object) -> None:
+@click.option(
+    "--base", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Interpreter whose packages to build on, where there is no package index.",
+)  # fmt: skip
+def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
     """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it."""
     from datetime import UTC, datetime
 
@@ -254,7 +258,7 @@ def qualify(*, cache: Path, **chosen: object) -> None:
     options = outputs.options(chosen)
     today = datetime.now(UTC).date().isoformat()
     with telling(quiet=False) as tell:
-        plan = qualify.plan(options, cache=cache.absolute(), date=today)
+        plan = qualify.plan(options, cache=cache.absolute(), date=today, base=base)
         done = qualify.qualify(plan, environ=os.environ, tell=tell)
     click.echo("\n".join(qualify.lines(done)))
     for path in qualify.record(done):

@@ -18,7 +18,7 @@ from typing import Final
 from reb_action import documents, trial, witness
 from reb_action.errors import UsageError
 from reb_action.layout import data_folder
-from reb_action.model.manifest import Level, Manifest, Oracle, Outcome
+from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Oracle, Outcome
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.render.escape import log
@@ -26,6 +26,9 @@ from reb_action.session import AgentChoice
 from reb_action.trial import Options, Tell
 
 AGENT_SECONDS: Final = 3600
+
+_PYTHON: Final = '"$HOME/venv/bin/python"'
+_SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
 
 
 class Sabotage(StrEnum):
@@ -35,24 +38,30 @@ class Sabotage(StrEnum):
     KEY_REMOVED = "key_removed"
     FRAMEWORK_BROKEN = "framework_broken"
     PACKAGE_SHADOWED = "package_shadowed"
+    DEVICES_HIDDEN = "devices_hidden"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What to qualify and where; `date` is written into the result."""
+    """What to qualify and where; `date` is written into the result.
+
+    With `base`, the environment is that interpreter's packages and the wheels of `cache`, for a
+    machine without a package index; else uv installs the oracle's pins, kept in `cache`.
+    """
 
     options: Options
     levels: tuple[Level, ...]
     cache: Path
     date: str
+    base: Path | None = None
 
 
-def plan(options: Options, *, cache: Path, date: str) -> Plan:
+def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) -> Plan:
     """Return what is to be qualified: the chosen run levels that have an entry point."""
     levels = tuple(level for level in options.levels if level in options.manifest.entrypoints)
     if not levels:
         raise UsageError(f"{options.manifest.repository} has no entry point for these levels")
-    return Plan(options=options, levels=levels, cache=cache, date=date)
+    return Plan(options=options, levels=levels, cache=cache, date=date, base=base)
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qualification, ...]:
@@ -64,7 +73,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
     right = _trial(plan, None, environ=environ, tell=tell)
     wrong = {
         sabotage: _trial(plan, sabotage, environ=environ, tell=tell)
-        for sabotage in _sabotages(manifest.oracle)
+        for sabotage in _sabotages(plan, manifest.oracle)
     }
     return tuple(
         Qualification(
@@ -99,52 +108,84 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
             yield f"  {control.environment:17} {control.outcome:8} {log(control.reason)}"
 
 
-def script(oracle: Oracle, sabotage: Sabotage | None, *, cache: Path, shadows: str) -> str:
+def script(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> str:
     """Return the shell script that builds the environment and spoils it."""
-    python = '"$HOME/venv/bin/python"'
-    lines = [
-        "set -e",
-        f"PATH={shlex.quote(_tools())}:$PATH",
-        f"export UV_CACHE_DIR={shlex.quote(str(cache))} UV_LINK_MODE=hardlink",
-        f'uv venv --quiet --seed --python {oracle.python} "$HOME/venv"',
-    ]
-    if sabotage is not Sabotage.BARE:
-        packages = " ".join(shlex.quote(package) for package in oracle.packages)
-        lines.append(f"uv pip install --quiet --python {python} {packages}")
-        lines += [
-            f"{python} -m pip install --quiet --no-deps --no-build-isolation --editable {path}"
-            for path in map(shlex.quote, oracle.repository)
-        ]
+    bare = sabotage is Sabotage.BARE
+    built = _from_index(plan, oracle, bare=bare) if plan.base is None else _on(plan, oracle, bare)
+    return "\n".join(("set -e", *built, *_spoiled(plan, oracle, sabotage))) + "\n"
+
+
+def _from_index(plan: Plan, oracle: Oracle, *, bare: bool) -> Iterator[str]:
+    yield f"PATH={shlex.quote(_tools())}:$PATH"
+    yield f"export UV_CACHE_DIR={shlex.quote(str(plan.cache))} UV_LINK_MODE=hardlink"
+    yield f'uv venv --quiet --seed --python {oracle.python} "$HOME/venv"'
+    yield _SITE
+    if bare:
+        return
+    packages = " ".join(shlex.quote(package) for package in oracle.packages)
+    yield f"uv pip install --quiet --python {_PYTHON} {packages}"
+    for path in map(shlex.quote, oracle.repository):
+        options = "--quiet --no-deps --no-build-isolation --editable"
+        yield f"{_PYTHON} -m pip install {options} {path}"
+
+
+def _on(plan: Plan, oracle: Oracle, bare: bool) -> Iterator[str]:
+    base = shlex.quote(str(plan.base))
+    yield f'{base} -m venv --without-pip "$HOME/venv"'
+    yield _SITE
+    if bare:
+        return
+    yield f'{base} -c \'import sysconfig; print(sysconfig.get_path("purelib"))\' > "$site/zz.pth"'
+    wheels = f"{shlex.quote(str(plan.cache))}/*.whl"
+    install = f"{base} -m pip install --quiet --no-index --no-deps --no-compile"
+    yield f'for wheel in {wheels}; do {install} --target "$site" "$wheel"; done'
+    for path in map(shlex.quote, oracle.repository):
+        yield f'echo "$REB_REPOSITORY"/{path} >> "$site/repository.pth"'
+
+
+def _spoiled(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> Iterator[str]:
     match sabotage:
+        case Sabotage.KEY_REMOVED if plan.base is None:
+            yield f"{_PYTHON} -m pip uninstall --quiet --yes {oracle.key}"
         case Sabotage.KEY_REMOVED:
-            lines.append(f"{python} -m pip uninstall --quiet --yes {oracle.key}")
+            yield _hook(f"import sys; sys.modules[{_module(oracle)!r}] = None")
         case Sabotage.FRAMEWORK_BROKEN:
-            lines.append('rm "$HOME"/venv/lib/python3*/site-packages/torch/lib/libtorch_cpu.so')
+            yield 'rm "$site/torch/lib/libtorch_cpu.so"'
         case Sabotage.PACKAGE_SHADOWED:
-            lines.append(shadows)
+            name = _own_package(plan.options.manifest)
+            yield _hook(f"import sys, types; sys.modules[{name!r}] = types.ModuleType({name!r})")
+        case Sabotage.DEVICES_HIDDEN:
+            yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
         case _:
-            pass
-    return "\n".join(lines) + "\n"
+            return
+
+
+def _hook(code: str) -> str:
+    """Return shell that makes every start of the interpreter run a line of code."""
+    return f'echo {shlex.quote(code)} > "$site/spoiled.pth"'
+
+
+def _module(oracle: Oracle) -> str:
+    return (oracle.key or "").replace("-", "_")
+
+
+def _own_package(manifest: Manifest) -> str:
+    decoys = [entrypoint.decoy for entrypoint in manifest.entrypoints.values()]
+    return Path(min(decoys)).parts[0].removesuffix(".py")
+
+
+def _sabotages(plan: Plan, oracle: Oracle) -> tuple[Sabotage, ...]:
+    wanted = [Sabotage.BARE, Sabotage.PACKAGE_SHADOWED]
+    # The framework of a base interpreter is not ours to break.
+    wanted += [Sabotage.FRAMEWORK_BROKEN] if plan.base is None else []
+    wanted += [Sabotage.KEY_REMOVED] if oracle.key else []
+    wanted += [Sabotage.DEVICES_HIDDEN] if set(plan.levels) & set(GPU_LEVELS) else []
+    return tuple(wanted)
 
 
 def _tools() -> str:
     # In a local sandbox uv is that of the harness; in a container the folder does not exist.
     return str(Path(shutil.which("uv") or sys.executable).parent)
-
-
-def _sabotages(oracle: Oracle) -> tuple[Sabotage, ...]:
-    every = (Sabotage.BARE, Sabotage.FRAMEWORK_BROKEN, Sabotage.PACKAGE_SHADOWED)
-    return every if oracle.key is None else (*every, Sabotage.KEY_REMOVED)
-
-
-def _shadows(manifest: Manifest) -> str:
-    """Return shell that puts an empty package before the repository's own, by a start-up hook."""
-    decoys = {entrypoint.decoy for entrypoint in manifest.entrypoints.values()}
-    name = Path(min(decoys)).parts[0].removesuffix(".py") if decoys else "nothing"
-    hook = f"import sys, types; sys.modules[{name!r}] = types.ModuleType({name!r})"
-    return (
-        f'echo {shlex.quote(hook)} > "$(echo "$HOME"/venv/lib/python3*/site-packages)"/shadow.pth'
-    )
 
 
 def _trial(
@@ -156,7 +197,7 @@ def _trial(
     place.mkdir(parents=True)
     oracle = plan.options.manifest.oracle
     assert oracle is not None  # noqa: S101
-    text = script(oracle, sabotage, cache=plan.cache, shadows=_shadows(plan.options.manifest))
+    text = script(plan, oracle, sabotage)
     (place / "run.sh").write_text(text, encoding="utf-8")
     (place / "report.json").write_text(json.dumps(_REPORT), encoding="utf-8")
     choice = AgentChoice(
