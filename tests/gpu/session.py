@@ -100,15 +100,15 @@ def cases():
         Case(name="right", script=right, expected=dict.fromkeys((C1, C2, C3), (PASSED, ""))),
         Case(
             name="on-the-cpu", script=right, expected={C3: (FAILED, "NVML saw no kernel")},
-            arguments={C3: run_of("--device", "cpu", "--steps", "400")},
+            arguments={C3: run_of("--device", "cpu", "--steps", "60")},
         ),
         Case(
             name="only-allocates", script=right, expected={C3: (FAILED, "NVML saw no kernel")},
-            arguments={C3: run_of("--device", "cpu", "--steps", "400", "--hold")},
+            arguments={C3: run_of("--device", "cpu", "--steps", "60", "--hold")},
         ),
         Case(
             name="neighbour-works", script=right, expected={C3: (FAILED, "NVML saw no kernel")},
-            arguments={C3: run_of("--device", "cpu", "--steps", "400")}, neighbour=True,
+            arguments={C3: run_of("--device", "cpu", "--steps", "60")}, neighbour=True,
         ),
         Case(
             name="hidden-devices", script=right + HIDDEN,
@@ -223,7 +223,7 @@ def cost_of_watching():
 
 def effect_on_the_run(python, checkout, folder):
     """Return the median ratio of a run's own time, watched to not watched, in pairs."""
-    argv = [python, "train.py", "--steps", "6000", "--output", str(folder)]
+    argv = [python, "train.py", "--steps", "4000", "--output", str(folder)]
     ratios = []
     for _ in range(3):
         times = []
@@ -258,7 +258,7 @@ def measured(wanted, mirror, options):
     played = player(case, options.scratch / "timing.agent", options.python, options.packages)
     choice = AgentChoice(name="replay", argument=str(played), total_seconds=300, setup_seconds=60)
     layout = SessionLayout(folder=options.scratch / "timing")
-    longer = changed(wanted, replace(case, arguments={C3: run_of("--steps", "30000")}))
+    longer = changed(wanted, replace(case, arguments={C3: run_of("--steps", "12000")}))
     chosen = trial.Options(
         manifest=longer, agent=choice, folder=layout.folder, kind=Kind.LOCAL, mirror=mirror, gpus=1
     )
