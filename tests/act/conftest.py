@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
 from act_runner import NAME, Run, act
+from sandbox_fixtures import docker_image
 
 from reb_action.demo import committed
 
@@ -183,3 +184,17 @@ def itself(once, product):
         return act(product, clone, place, "push", "-W", ".github/workflows/own.yml")
 
     return once("itself", run)
+
+
+@pytest.fixture(scope="session")
+def container(once, product):
+    """The green case in a container, in a job of its own."""
+    image = docker_image()
+    inputs = {**COMMON, **CASES["green"], "sandbox": "docker", "image": image}
+
+    def run(place: Path) -> Run:
+        text = workflow([job("container", inputs)])
+        consumer = make_consumer(place / "c", make_mirror(place), {"w.yml": text})
+        return act(product, consumer, place, "push", "-W", ".github/workflows/w.yml")
+
+    return once("container", run)

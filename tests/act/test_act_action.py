@@ -80,3 +80,12 @@ def test_deadline_stops_before_the_runner_does(cases):
 def test_level_that_is_not_asked_for_is_no_step(cases):
     assert "C5" not in cases.of("crash").steps("reb")
     assert "C2" not in cases.of("green").steps("reb")
+
+
+@pytest.mark.docker
+def test_green_case_in_a_container(container):
+    run = container.of("container")
+    told = run.outputs("reb")
+    assert (told["outcome"], told["highest-level"]) == ("passed", "C1"), run.log
+    assert run.steps("reb") == dict.fromkeys(GREEN, "success")
+    assert run.step("same") == "success"

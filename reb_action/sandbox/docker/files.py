@@ -136,4 +136,7 @@ def _add_folder(
 
 
 def _owned(member: tarfile.TarInfo, uid: int) -> tarfile.TarInfo:
-    return member.replace(uid=uid, gid=uid, uname="", gname="")
+    # Debian 12's Python is 3.11.2, whose members have no `replace` yet.
+    member.uid = member.gid = uid
+    member.uname = member.gname = ""
+    return member
