@@ -46,8 +46,8 @@ def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
             if member.isdir():
                 _add_folder(tar, name, uid, mentioned)
                 continue
-            placed = _owned(member.replace(name=str(name)), uid)
-            tar.addfile(placed, None if content is None else io.BytesIO(content))
+            member.name = str(name)
+            tar.addfile(_owned(member, uid), None if content is None else io.BytesIO(content))
     return packed.getvalue()
 
 
