@@ -93,7 +93,9 @@ def _diagnosis(evidence: Evidence, result: LevelResult, seen: Observation) -> Di
     own = imports.local if isinstance(imports, ImportsObservation) else ()
     has_gpu = result.level is not Level.C1 and evidence.gpus_promised > 0
     log = evidence.logs.get(result.level, "")
-    return explain(seen, log=log, has_gpu=has_gpu, own_modules=frozenset(own))
+    entrypoint = evidence.trial.manifest.entrypoints.get(result.level)
+    ranks = entrypoint.ranks if entrypoint else 1
+    return explain(seen, log=log, has_gpu=has_gpu, own_modules=frozenset(own), ranks=ranks)
 
 
 def _without_observation(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reb_action.diagnosis.facts import Facts
 from reb_action.diagnosis.reading import diagnose
-from reb_action.model.diagnosis import Diagnosis
+from reb_action.model.diagnosis import Cause, Diagnosis
 from reb_action.model.observation import (
     CudaObservation,
     ImportsObservation,
@@ -14,9 +14,11 @@ from reb_action.model.observation import (
 
 
 def explain(
-    seen: Observation, *, log: str, has_gpu: bool, own_modules: frozenset[str]
+    seen: Observation, *, log: str, has_gpu: bool, own_modules: frozenset[str], ranks: int = 1
 ) -> Diagnosis | None:
     """Return the likely cause of a failure; C0 names what is missing itself, so it has none."""
+    if isinstance(seen, RunObservation) and seen.timed_out and _hung(seen, ranks):
+        return Diagnosis(cause=Cause.NCCL)
     match seen:
         case ImportsObservation():
             return None
@@ -25,6 +27,14 @@ def explain(
             return diagnose("\n".join(_errors(seen)), facts)
         case RunObservation():
             return _of_run(seen, log, has_gpu=has_gpu, own_modules=own_modules)
+
+
+def _hung(seen: RunObservation, ranks: int) -> bool:
+    """Say whether ranks waited for each other: some never joined, or they are not equally far."""
+    if ranks == 1:
+        return False
+    joined = {rank.rank for rank in seen.ranks if rank.ranks == ranks}
+    return len(joined) < ranks or len({rank.collectives for rank in seen.ranks}) > 1
 
 
 def _of_run(

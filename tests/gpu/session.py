@@ -76,6 +76,12 @@ nvcc -shared -Xcompiler -fPIC -cudart shared -gencode arch=compute_75,code=sm_75
 """
 
 
+NO_NCCL = """mkdir "$HOME/nccl"
+echo 'int ncclGetVersion(int *v) {{ *v = 20000; return 0; }}' > "$HOME/nccl.c"
+gcc -shared -fPIC -Wl,-soname,libnccl.so.2 -o "$HOME/nccl/libnccl.so.2" "$HOME/nccl.c"
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """One trial: how its environment is made, what is changed in the manifest, what must come."""
@@ -87,6 +93,7 @@ class Case:
     frameworks: tuple[Framework, ...] = (Framework.TORCH,)
     environment: dict[str, str] = field(default_factory=dict)
     gpus: int = 1
+    timeout: int | None = None
     neighbour: bool = False
 
 
@@ -161,10 +168,50 @@ def cases():
     )  # fmt: skip
 
 
+def launched(*arguments, ranks="2"):
+    torchrun = ("{python}", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
+    return [*torchrun, ranks, "train.py", "--steps", "2000", *arguments, "--output", "{out}/w"]
+
+
+def cases_of_two():
+    """What takes two GPUs: a collective between them, and all that looks like one."""
+    right = VENV + WITH_ALL
+    alone = (FAILED, "0 of 2 ranks")
+    return (
+        Case(name="two-right", script=right, gpus=2, expected={C2: (PASSED, ""), C4: (PASSED, "")}),
+        Case(
+            name="two-one-hidden", script=right + HIDDEN.replace("''", "'0'"), gpus=2,
+            expected={C2: (FAILED, "sees 1 of 2"), C4: (FAILED, "exit code")},
+        ),
+        Case(
+            name="two-independent", script=right, gpus=2, expected={C4: alone},
+            arguments={C4: launched()},
+        ),
+        Case(
+            name="two-device-map", script=right, gpus=2, expected={C4: alone},
+            arguments={C4: run_of("--steps", "2000", "--split")},
+        ),
+        Case(
+            name="two-one-rank-on-cpu", script=right, gpus=2, expected={C4: (FAILED, "")},
+            arguments={C4: launched("--backend", "gloo", "--cpu-rank", "1")},
+        ),
+        Case(
+            name="two-nccl-mismatched", script=right + NO_NCCL, gpus=2, expected={C4: (FAILED, "")},
+            environment={"LD_LIBRARY_PATH": "{home}/nccl"},
+        ),
+        Case(
+            name="two-hang", script=right, gpus=2, timeout=60,
+            expected={C4: (FAILED, "had not ended after")},
+            arguments={C4: launched("--backend", "nccl", "--silent-rank", "1")},
+        ),
+    )  # fmt: skip
+
+
 def changed(wanted, case):
     entrypoints = dict(wanted.entrypoints)
     for level, argv in case.arguments.items():
-        entrypoints[level] = replace(entrypoints[level], argv=tuple(argv))
+        seconds = case.timeout or entrypoints[level].timeout_seconds
+        entrypoints[level] = replace(entrypoints[level], argv=tuple(argv), timeout_seconds=seconds)
     return replace(wanted, entrypoints=entrypoints, frameworks=case.frameworks)
 
 
@@ -292,8 +339,11 @@ def main():
     mirror = options.scratch / "mirror"
     wanted = committed(HERE / "bait", mirror)
     rows = []
-    for case in cases():
-        if options.only in (None, case.name):
+    with witness.watch(witness.nothing_owned) as seen:
+        two = seen.present > 1
+    for case in (*cases(), *(cases_of_two() if two else ())):
+        # Where there are two GPUs, the absence of one cannot be shown.
+        if options.only in (None, case.name) and not (two and case.name == "promised-gpu-absent"):
             print(f"--- {case.name}", flush=True)
             rows += check(case, verdict_of(case, wanted, mirror, options))
     if not options.no_measures:
