@@ -1,6 +1,7 @@
 """The plan: which trials, refused when, dealt out how."""
 
 import json
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -133,3 +134,19 @@ def test_what_could_do_harm_is_refused(context, runs_on, message):
 
 def test_same_repository_may_use_any_runner():
     planning.demand_safe(replace(FORK, fork=False), '["self-hosted", "gpu"]')
+
+
+def test_changed_paths_are_those_of_the_last_commit(tmp_path):
+    def git(*arguments):
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
+
+    git("init", "-q")
+    for name in ("old.yaml", "new file.yaml"):
+        (tmp_path / name).write_text(name)
+        git("add", ".")
+        git("commit", "-q", "-m", name)
+    assert planning.changed(tmp_path, "HEAD^1") == {"new file.yaml"}
+    assert planning.changed(tmp_path, None) is None
+    with pytest.raises(UsageError, match="is not a commit"):
+        planning.changed(tmp_path, "--output=x")

@@ -2,13 +2,15 @@
 
 import fcntl
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
-from act_runner import NAME, Run, act
+from act_runner import NAME, Run, act, command, records
 from sandbox_fixtures import docker_image
 
 from reb_action.demo import committed
@@ -198,3 +200,26 @@ def container(once, product):
         return act(product, consumer, place, "push", "-W", ".github/workflows/w.yml")
 
     return once("container", run)
+
+
+@pytest.fixture(scope="session")
+def cancelled(once, product):
+    """A job that is cancelled while its agent works."""
+
+    def run(place: Path) -> Run:
+        inputs = {**COMMON, "agent-argument": "agents/slow"}
+        text = workflow([job("cancelled", inputs)])
+        consumer = make_consumer(place / "c", make_mirror(place), {"w.yml": text})
+        argv, env = command(product, place, "push", "-W", ".github/workflows/w.yml")
+        lines = []
+        with subprocess.Popen(
+            argv, cwd=consumer, env=env, stdout=subprocess.PIPE, text=True
+        ) as running:
+            for line in running.stdout:
+                lines.append(line)
+                if "is at work" in line:
+                    time.sleep(1)
+                    running.send_signal(signal.SIGINT)
+        return Run(code=running.returncode, records=tuple(records("".join(lines))))
+
+    return once("cancelled", run)

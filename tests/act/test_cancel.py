@@ -114,3 +114,13 @@ def test_signal_while_a_trial_starts_leaves_nothing_after_the_next_start(place, 
     trial.start(other, owner=os.getpid(), tell=silent)
     trial.stop(SessionLayout(folder=other.folder), tell=silent)
     assert processes_of(marker) == []
+
+
+def test_what_a_cancelled_job_leaves_is_gone_after_the_next_start(cancelled, place, tmp_path):
+    run = cancelled.of("cancelled")
+    assert run.step("reb", "agent") != "success"
+    assert run.step("reb", "C0") is None
+    other = options(place, tmp_path / "other", "honest")
+    trial.start(other, owner=os.getpid(), tell=silent)
+    trial.stop(SessionLayout(folder=other.folder), tell=silent)
+    assert processes_of(run.outputs("reb", "set-up")["folder"]) == []
