@@ -37,10 +37,8 @@ def size(folder):
 
 def hooks():
     """Return what runs at every start: customize modules, lines of code in .pth files."""
-    found = []
-    for name in ("sitecustomize", "usercustomize"):
-        if name in sys.modules:
-            found.append("%s: %s" % (name, getattr(sys.modules[name], "__file__", None)))
+    customs = [name for name in ("sitecustomize", "usercustomize") if name in sys.modules]
+    found = ["%s: %s" % (name, getattr(sys.modules[name], "__file__", None)) for name in customs]
     for folder in sys.path:
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if name.endswith(".pth"):

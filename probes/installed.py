@@ -1,9 +1,10 @@
 """Looks whether modules are really there, without running any of them.
 
-Run by the sandbox's own trusted interpreter: `python3 -I -S installed.py in.json`. The request has `search_paths` (of the reported
-interpreter) and `names` (top-level modules). The answer, on standard output, has for each name that
-stands in a search path: whether the metadata of a distribution lists it, and how many bytes of code
-it has, up to a limit. A folder of empty files has none.
+Run by the sandbox's own trusted interpreter: `python3 -I -S installed.py in.json`. The request has
+`search_paths` (of the reported interpreter) and `names` (top-level modules). The answer, on
+standard output, has for each name that stands in a search path: whether the metadata of a
+distribution lists it, and how many bytes of code it has, up to a limit. A folder of empty files has
+none.
 """
 
 import glob

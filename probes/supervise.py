@@ -26,7 +26,7 @@ ANSWER_LIMIT, FILES_LIMIT = 4 << 20, 200
 
 
 def descendants():
-    """Return {pid: (parent, state, cpu ticks, resident pages)} of all that came from this process."""
+    """Return {pid: (parent, state, cpu ticks, resident pages)} of all that descends from this."""
     found, me = {}, os.getpid()
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -45,7 +45,7 @@ def descendants():
 
 
 def libraries(pids, pattern, known):
-    """Add to `known` {path: size} the mapped files whose name matches; unreadable maps are skipped."""
+    """Add to `known` {path: size} the mapped files whose name matches, where maps are readable."""
     for pid in pids:
         try:
             with open("/proc/%d/maps" % pid, "rb") as stream:
@@ -79,7 +79,7 @@ def end_all():
         except ChildProcessError:
             return sorted(set(names))
         time.sleep(0.02)
-    return sorted(set(names)) + ["(not ended)"]
+    return [*sorted(set(names)), "(not ended)"]
 
 
 def watch(child, request):

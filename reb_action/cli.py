@@ -12,13 +12,12 @@ import click
 
 from reb_action import __version__
 from reb_action.cli_actions import COMMANDS
+from reb_action.cli_checks import CHECKS
 from reb_action.cli_options import (
     as_json,
     deadline_option,
     fail_on_option,
     folder_argument,
-    image_option,
-    sandbox_option,
     trial_options,
 )
 from reb_action.errors import RebError
@@ -174,100 +173,7 @@ def stop(folder: Path | None, *, every: bool) -> None:
             trial.stop(_layout(folder), tell=tell)
 
 
-@cli.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-def validate(paths: tuple[Path, ...]) -> None:
-    """Check manifests: files, or folders of them."""
-    from reb_action import outputs
-
-    click.echo("\n".join(outputs.validated(paths)))
-
-
-@cli.command()
-@sandbox_option
-@image_option
-def doctor(sandbox: str, image: str) -> None:
-    """Say what this machine lacks for a trial; exit code 4 if anything."""
-    from reb_action import doctor as examination
-    from reb_action.sandbox.protocol import Kind
-
-    findings = tuple(examination.examine(Kind(sandbox), image))
-    click.echo("\n".join(finding.line for finding in findings))
-    if not all(finding.fine for finding in findings):
-        sys.exit(4)
-
-
-@cli.command()
-@click.option(
-    "--results", "folder", default=Path("results/demo"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder for the two trials.",
-)  # fmt: skip
-def demo(folder: Path) -> None:
-    """Show two trials of a small repository, one by a lying agent: no Docker, GPU or key."""
-    from reb_action import demo as show
-    from reb_action.console import telling
-
-    with telling(quiet=False) as tell:
-        trials = show.demo(folder, environ=os.environ, tell=tell)
-    show.present(trials)
-
-
-@cli.command()
-@click.option(
-    "--sandbox", default="local", show_default=True, type=click.Choice(["docker", "local"])
-)
-@click.option("--image", envvar="REB_IMAGE", default="researchenvbench-agent:latest")
-@click.option("--gpus", default=0, show_default=True, type=click.IntRange(0, 64))
-@click.option("--only", metavar="NAME", help="Play this cheater alone.")
-@click.option(
-    "--results", "folder", default=Path("results/selftest"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder for the trials.",
-)  # fmt: skip
-def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path) -> None:
-    """Play cheating agents against a bait; exit code 1 if any gets through."""
-    from reb_action.redteam.selftest import selftest as examination
-    from reb_action.render.escape import log
-    from reb_action.sandbox.protocol import Kind
-
-    kind = Kind(sandbox)
-    named = image if kind is Kind.DOCKER else None
-    plays = examination(folder.absolute(), kind=kind, image=named, gpus=gpus, only=only)
-    fine = [click.echo(log(line)) or good for line, good in plays]
-    click.echo(f"{sum(fine)} of {len(fine)} plays came out as they must")
-    if not all(fine):
-        sys.exit(1)
-
-
-@cli.command()
-@trial_options
-@click.option(
-    "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
-    show_default=True, help="Folder where uv keeps packages; with --base, a folder of wheels.",
-)  # fmt: skip
-@click.option(
-    "--base", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Interpreter whose packages to build on, where there is no package index.",
-)  # fmt: skip
-def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
-    """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it."""
-    from datetime import UTC, datetime
-
-    from reb_action import outputs, qualify
-    from reb_action.console import telling
-
-    options = outputs.options(chosen)
-    today = datetime.now(UTC).date().isoformat()
-    with telling(quiet=False) as tell:
-        plan = qualify.plan(options, cache=cache.absolute(), date=today, base=base)
-        done = qualify.qualify(plan, environ=os.environ, tell=tell)
-    click.echo("\n".join(qualify.lines(done)))
-    for path in qualify.record(done):
-        click.echo(f"recorded: {path}")
-    if not all(map(qualify.is_qualified, done)):
-        sys.exit(1)
-
-
-for _command in COMMANDS:
+for _command in (*COMMANDS, *CHECKS):
     cli.add_command(_command)
 
 

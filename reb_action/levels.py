@@ -16,6 +16,9 @@ from reb_action.model.observation import (
 )
 from reb_action.model.verdict import ImportCount, LevelResult
 
+BUSY_PERCENT: Final = 3
+"""NVML shows one percent for a process that only makes a CUDA context (H200, driver 580)."""
+
 Judge = Callable[[Manifest, Observation], LevelResult]
 
 
@@ -162,7 +165,9 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
 def _busy(seen: RunObservation) -> int:
     """Return how many GPUs worked and held memory of this run: a neighbour's work is neither."""
     gpus = seen.witness.gpus
-    return sum(gpu.peak_utilisation_percent > 0 and gpu.peak_memory_mib > 0 for gpu in gpus)
+    return sum(
+        gpu.peak_utilisation_percent >= BUSY_PERCENT and gpu.peak_memory_mib > 0 for gpu in gpus
+    )
 
 
 def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:

@@ -27,6 +27,11 @@ from reb_action.trial import Options, Tell
 
 AGENT_SECONDS: Final = 3600
 
+# The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent.
+_NAMES: Final = (
+    "import importlib.metadata as m, sys; found = m.packages_distributions().items(); "
+    "print({name: None for name, owners in found if sys.argv[1] in owners})"
+)
 _PYTHON: Final = '"$HOME/venv/bin/python"'
 _SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
 
@@ -148,7 +153,8 @@ def _spoiled(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> Iterator[
         case Sabotage.KEY_REMOVED if plan.base is None:
             yield f"{_PYTHON} -m pip uninstall --quiet --yes {oracle.key}"
         case Sabotage.KEY_REMOVED:
-            yield _hook(f"import sys; sys.modules[{_module(oracle)!r}] = None")
+            yield f"names=$({_PYTHON} -c {shlex.quote(_NAMES)} {oracle.key})"
+            yield 'echo "import sys; sys.modules.update($names)" > "$site/spoiled.pth"'
         case Sabotage.FRAMEWORK_BROKEN:
             yield 'rm "$site/torch/lib/libtorch_cpu.so"'
         case Sabotage.PACKAGE_SHADOWED:
@@ -165,17 +171,16 @@ def _hook(code: str) -> str:
     return f'echo {shlex.quote(code)} > "$site/spoiled.pth"'
 
 
-def _module(oracle: Oracle) -> str:
-    return (oracle.key or "").replace("-", "_")
-
-
-def _own_package(manifest: Manifest) -> str:
-    decoys = [entrypoint.decoy for entrypoint in manifest.entrypoints.values()]
-    return Path(min(decoys)).parts[0].removesuffix(".py")
+def _own_package(manifest: Manifest) -> str | None:
+    """Return the package that a decoy is in; a script of its own has none."""
+    folders = [Path(one.decoy).parts[:-1] for one in manifest.entrypoints.values()]
+    packages = [parts[1:] if parts[:1] == ("src",) else parts for parts in folders]
+    return next((parts[0] for parts in packages if parts), None)
 
 
 def _sabotages(plan: Plan, oracle: Oracle) -> tuple[Sabotage, ...]:
-    wanted = [Sabotage.BARE, Sabotage.PACKAGE_SHADOWED]
+    wanted = [Sabotage.BARE]
+    wanted += [Sabotage.PACKAGE_SHADOWED] if _own_package(plan.options.manifest) else []
     # The framework of a base interpreter is not ours to break.
     wanted += [Sabotage.FRAMEWORK_BROKEN] if plan.base is None else []
     wanted += [Sabotage.KEY_REMOVED] if oracle.key else []

@@ -16,7 +16,7 @@ LAYERS = (
         *("trial", "outputs", "doctor", "demo", "qualify", "console", "redteam"),
         *("conclusion", "planning", "collection", "batch"),
     },
-    {"cli", "cli_actions", "cli_options", "__main__"},
+    {"cli", "cli_actions", "cli_checks", "cli_options", "__main__"},
 )
 
 

@@ -192,7 +192,8 @@ def cases_of_two():
             arguments={C4: run_of("--steps", "2000", "--split")},
         ),
         Case(
-            name="two-one-rank-on-cpu", script=right, gpus=2, expected={C4: (FAILED, "")},
+            name="two-one-rank-on-cpu", script=right, gpus=2, timeout=60,
+            expected={C4: (FAILED, "")},
             arguments={C4: launched("--backend", "gloo", "--cpu-rank", "1")},
         ),
         Case(
