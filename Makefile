@@ -15,6 +15,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/python schemas/generate.py --check
+	$(BIN)/python repos/generate.py --check
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
 	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
 	$(BIN)/python docs/generate.py --check
