@@ -1,13 +1,11 @@
 """The phases of a trial, each a function over its session folder; the command line calls them."""
 
-import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from reb_action import documents, report, session, source
 from reb_action.agents.drive import drive
@@ -15,31 +13,21 @@ from reb_action.agents.environment import settings
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, agent
 from reb_action.errors import DocumentError, RebError, UsageError
+from reb_action.freezing import Tell, freeze
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.model.agent import AgentRun, Freeze, Report
 from reb_action.model.manifest import Level, Manifest, Trial
 from reb_action.model.observation import Interpreter, Observation
 from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.probing.cuda import observe_cuda
 from reb_action.probing.imports import observe_imports
-from reb_action.probing.interpreter import observe_interpreter
-from reb_action.probing.room import Room, reveal
+from reb_action.probing.room import Room
 from reb_action.probing.run import observe_run
-from reb_action.probing.survey import restore, survey
-from reb_action.sandbox import select
-from reb_action.sandbox.protocol import FileFault, Kind, Limits, Network, Sandbox, SandboxSpec
+from reb_action.sandbox import scratch, select
+from reb_action.sandbox.protocol import Kind, Limits, Network, Sandbox, SandboxSpec
 from reb_action.session import AgentChoice, Phase, Session
 from reb_action.verdict import judge
-
-Tell = Callable[[str], None]
-"""Is told, in plain lines, what goes on."""
-
-_FAULTS: Final = {
-    FileFault.MISSING: ReportFaultKind.MISSING,
-    FileFault.NOT_A_FILE: ReportFaultKind.NOT_A_FILE,
-    FileFault.TOO_LARGE: ReportFaultKind.TOO_LARGE,
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,11 +54,12 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
     _demand_free(layout)
     for name in select.sweep(options.kind, alive=session.is_alive):
         tell(f"removed what the killed trial {name} had left running")
-    shutil.rmtree(layout.work, ignore_errors=True)
-    layout.mount.mkdir(parents=True)
+    for folder in scratch.sweep(beside=layout.folder.parent, alive=session.is_alive):
+        tell(f"removed the scratch of the killed trial in {folder}")
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
     begun = session.save(layout, _session(options, trial, layout, owner))
     try:
+        scratch.mark(layout.work, begun.spec)
         return _begin(options, layout, begun, tell)
     except BaseException:
         # Nothing of a trial that never began is worth keeping, and its sandbox least of all.
@@ -86,7 +75,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) 
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
     checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
     sandbox.put(sandbox.layout.repository, source.archive(checkout))
-    return session.save(layout, replace(begun, phase=Phase.STARTED))
+    return session.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
 
 
 def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) -> AgentRun:
@@ -115,7 +104,7 @@ def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) 
         )
         documents.write(layout.agent_run, ended, kind="agent_run")
         session.save(layout, replace(session.load(layout), phase=Phase.AGENT_DONE))
-        _freeze(layout, begun, sandbox, tell)
+        freeze(layout, begun, sandbox, tell=tell)
     return ended
 
 
@@ -124,7 +113,7 @@ def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
     with session.at_work(layout) as begun:
         sandbox = select.attach(begun.spec, begun.handle)
         if begun.phase is not Phase.FROZEN:
-            _freeze(layout, begun, sandbox, tell)
+            freeze(layout, begun, sandbox, tell=tell)
         evidence = session.evidence(layout)
         usable = isinstance(evidence.report, Report) and evidence.interpreter is not None
         if usable and evidence.interpreter and not evidence.interpreter.fault:
@@ -153,7 +142,7 @@ def stop(layout: SessionLayout, *, tell: Tell) -> None:
     begun = session.load(layout)
     if begun.handle or begun.phase is Phase.STARTING:
         _remove(begun.spec)
-    shutil.rmtree(layout.work, ignore_errors=True)
+    scratch.remove(layout.work)
     session.save(layout, replace(begun, phase=Phase.STOPPED, busy=None))
     tell("the sandbox is removed")
 
@@ -225,6 +214,7 @@ def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) 
         levels=options.levels,
         spec=spec,
         owner=session.process(owner),
+        busy=session.process(os.getpid()),
     )
 
 
@@ -242,46 +232,6 @@ def _demand_free(layout: SessionLayout) -> None:
         raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
     if any(layout.folder.iterdir()):
         raise UsageError(f"{layout.folder} is not empty; name a folder that does not exist")
-
-
-def _freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, tell: Tell) -> None:
-    manifest = begun.trial.manifest
-    tell("freezing: ending every process, reading the report, revealing the probes")
-    survivors = sandbox.halt()
-    harvested = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
-    data = harvested if isinstance(harvested, bytes) else None
-    if data is not None:
-        documents.write_bytes(layout.report, data)
-    reveal(layout.mount, manifest)
-    sandbox.resume(network=_probe_network(begun))
-    claimed = _claimed(harvested)
-    room = Room(sandbox=sandbox, mount=layout.mount, manifest=manifest)
-    pristine = source.open_existing(layout.source, manifest.commit)
-    path = claimed.python_path if isinstance(claimed, Report) else None
-    seen = survey(room, pristine, interpreter=path)
-    if isinstance(claimed, Report) and seen.interpreter is not None:
-        interpreter = observe_interpreter(room, claimed, seen.interpreter)
-        documents.write(layout.interpreter, interpreter, kind="interpreter")
-    freeze = Freeze(
-        report=claimed if isinstance(claimed, ReportFault) else None,
-        report_sha256=None if data is None else hashlib.sha256(data).hexdigest(),
-        touched=restore(room, pristine, seen.touched),
-        survivors=survivors,
-        native=seen.native,
-    )
-    documents.write(layout.freeze, freeze, kind="freeze")
-    session.save(layout, replace(session.load(layout), phase=Phase.FROZEN))
-
-
-def _probe_network(begun: Session) -> Network:
-    wanted = any(one.network for one in begun.trial.manifest.entrypoints.values())
-    return begun.spec.network if wanted else Network.NONE
-
-
-def _claimed(harvested: bytes | FileFault) -> Report | ReportFault:
-    if isinstance(harvested, bytes):
-        return report.parse(harvested)
-    return report.fault(_FAULTS[harvested])
 
 
 def _observe(

@@ -26,7 +26,7 @@ entry point and proofs that nobody has yet seen pass and fail: read its numbers 
 | **qualified** | seen to pass where it must and to fail elsewhere |
 | described | has an entry point and proofs; not qualified |
 | paper only | counts in the paper's denominator; nothing there can show the level |
-| – | not applicable |
+| n/a | not applicable |
 
 """
 
@@ -34,7 +34,7 @@ entry point and proofs that nobody has yet seen pass and fail: read its numbers 
 def cell(one: Manifest, level: Level, qualified: set[tuple[str, Level]]) -> str:
     """Return what is known of one cell."""
     if level in one.not_applicable:
-        return "–"
+        return "n/a"
     if level in one.paper_only:
         return "paper only"
     return "**qualified**" if (one.repository, level) in qualified else "described"

@@ -1,0 +1,83 @@
+"""The freeze: after it nothing of the agent runs, and everything is measured."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from reb_action import documents, report, session, source
+from reb_action.layout import SessionLayout
+from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.probing.interpreter import observe_interpreter
+from reb_action.probing.room import Room, reveal
+from reb_action.probing.survey import restore, survey
+from reb_action.sandbox.protocol import FileFault, Network, Sandbox
+from reb_action.session import Phase, Session
+
+Tell = Callable[[str], None]
+"""Is told, in plain lines, what goes on."""
+
+_FAULTS: Final = {
+    FileFault.MISSING: ReportFaultKind.MISSING,
+    FileFault.NOT_A_FILE: ReportFaultKind.NOT_A_FILE,
+    FileFault.TOO_LARGE: ReportFaultKind.TOO_LARGE,
+}
+
+
+def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Tell) -> None:
+    """End every process, harvest the report, reveal the probes, and see what the agent left.
+
+    Doing it again is harmless: a step that was killed in the middle does.
+    """
+    tell("freezing: ending every process, reading the report, revealing the probes")
+    survivors = sandbox.halt()
+    # While nothing runs, nothing can be swapped.
+    harvested = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
+    kept = _kept(layout, harvested)
+    reveal(layout.mount, begun.trial.manifest)
+    sandbox.resume(network=_probe_network(begun))
+    seen = _look(layout, begun, sandbox, _claimed(harvested))
+    frozen = replace(seen, survivors=survivors, report_sha256=kept)
+    documents.write(layout.freeze, frozen, kind="freeze")
+    session.save(layout, replace(session.load(layout), phase=Phase.FROZEN))
+
+
+def _look(
+    layout: SessionLayout,
+    begun: Session,
+    sandbox: Sandbox,
+    claimed: Report | ReportFault,
+) -> Freeze:
+    room = Room(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
+    pristine = source.open_existing(layout.source, begun.trial.manifest.commit)
+    path = claimed.python_path if isinstance(claimed, Report) else None
+    seen = survey(room, pristine, interpreter=path)
+    if isinstance(claimed, Report) and seen.interpreter is not None:
+        interpreter = observe_interpreter(room, claimed, seen.interpreter)
+        documents.write(layout.interpreter, interpreter, kind="interpreter")
+    return Freeze(
+        report=claimed if isinstance(claimed, ReportFault) else None,
+        report_sha256=None,
+        touched=restore(room, pristine, seen.touched),
+        survivors=(),
+        native=seen.native,
+    )
+
+
+def _kept(layout: SessionLayout, harvested: bytes | FileFault) -> str | None:
+    """Keep the report byte for byte, and return its hash."""
+    if not isinstance(harvested, bytes):
+        return None
+    documents.write_bytes(layout.report, harvested)
+    return hashlib.sha256(harvested).hexdigest()
+
+
+def _claimed(harvested: bytes | FileFault) -> Report | ReportFault:
+    if isinstance(harvested, bytes):
+        return report.parse(harvested)
+    return report.fault(_FAULTS[harvested])
+
+
+def _probe_network(begun: Session) -> Network:
+    wanted = any(one.network for one in begun.trial.manifest.entrypoints.values())
+    return begun.spec.network if wanted else Network.NONE
