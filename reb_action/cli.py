@@ -164,6 +164,8 @@ def stop(folder: Path | None, *, every: bool) -> None:
 
     if (folder is None) is not every:
         raise click.UsageError("name the folder of a trial, or give --all")
+    # An interrupt asks for just what is being done here; what hangs still ends by SIGTERM.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with telling(quiet=False) as tell:
         if folder is None:
             trial.stop_all(tell=tell)

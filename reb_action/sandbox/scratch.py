@@ -1,0 +1,59 @@
+"""The scratch folder of a trial on this machine: says whose it is, and goes when its trial went."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+from reb_action import documents
+from reb_action.documents import NotJsonError
+from reb_action.errors import DocumentError, SandboxError
+from reb_action.sandbox.local.files import remove_tree
+from reb_action.sandbox.protocol import SandboxSpec
+from reb_action.sandbox.trace import Alive, Trace, is_leftover, labels_of, parse_labels, trace_of
+
+_NAME: Final = "trace.json"
+_LIMIT_BYTES: Final = 16 * 1024
+
+
+def mark(work: Path, spec: SandboxSpec) -> None:
+    """Make a scratch folder that says whose it is; `spec.mount` lies in it."""
+    documents.write_bytes(work / _NAME, documents.dump_json(dict(labels_of(trace_of(spec)))))
+    Path(spec.mount).mkdir(parents=True, exist_ok=True)
+
+
+def remove(work: Path) -> None:
+    """Remove a scratch folder; the trace goes last, so that a kill leaves it to be found."""
+    if work.is_symlink() or not work.is_dir():
+        return
+    for path in work.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        elif path.name != _NAME:
+            path.unlink()
+    remove_tree(work)
+
+
+def sweep(*, beside: Path, alive: Alive) -> Iterator[Path]:
+    """Remove the scratch of trials that were killed; yields the folder of each.
+
+    `beside` holds one folder for each trial, as runners and `results/` do.
+    """
+    for path in sorted(beside.glob(f"*/work/{_NAME}")):
+        trace = _trace(path)
+        if trace is None or Path(trace.mount).parent != path.parent:
+            continue
+        if is_leftover(trace, alive=alive):
+            try:
+                remove(path.parent)
+            except (OSError, SandboxError):
+                # Somebody else's files: no reason for the trial that begins now to end.
+                continue
+            yield path.parent.parent
+
+
+def _trace(path: Path) -> Trace | None:
+    try:
+        labels = documents.parse_json(documents.read_bytes(path, limit=_LIMIT_BYTES))
+    except (DocumentError, NotJsonError):
+        return None
+    return parse_labels(cast(dict[str, str], labels)) if isinstance(labels, dict) else None
