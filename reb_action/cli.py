@@ -18,11 +18,13 @@ from reb_action.cli_options import (
     deadline_option,
     fail_on_option,
     folder_argument,
+    scoring_option,
     trial_options,
 )
 from reb_action.errors import RebError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
+from reb_action.model.verdict import Scoring
 
 EXIT_CODES = """
 \b
@@ -71,13 +73,14 @@ def run(*, as_json: bool, **chosen: object) -> None:
 @cli.command()
 @trial_options
 @fail_on_option
-def start(*, fail_on: str, **chosen: object) -> None:
+@scoring_option
+def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
     """Start a trial: sweep leftovers, start the sandbox, check the repository out in it."""
     from reb_action import gate, outputs, trial
     from reb_action.console import telling
 
-    # Only the gate needs it, but hours later.
-    gate.parse(fail_on)
+    # Only the gate needs these, but hours later.
+    gate.parse(fail_on, scoring=Scoring(scoring))
     options = outputs.options(chosen)
     with telling(quiet=False) as tell:
         trial.start(options, owner=os.getppid(), tell=tell)

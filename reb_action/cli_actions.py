@@ -12,9 +12,11 @@ from reb_action.cli_options import (
     folder_argument,
     levels_option,
     runner_options,
+    scoring_option,
 )
 from reb_action.errors import DeadlineError, GateError, SandboxError
 from reb_action.layout import SessionLayout
+from reb_action.model.verdict import Scoring
 
 
 @click.command()
@@ -127,7 +129,8 @@ def batch(*, trials: str, folder: Path, ends_at: int | None, **chosen: object) -
 @click.command()
 @folder_argument
 @fail_on_option
-def gate(folder: Path, fail_on: str) -> None:
+@scoring_option
+def gate(folder: Path, *, fail_on: str, scoring: str) -> None:
     """Let the job pass or fail, from the files of the trial in FOLDER; absence never passes.
 
     Exit code 0: passed. 7: what --fail-on names has occurred.
@@ -137,7 +140,8 @@ def gate(folder: Path, fail_on: str) -> None:
     from reb_action.github import context
 
     layout = SessionLayout(folder=folder.absolute())
-    decision = conclusion.conclude(layout, rules.parse(fail_on), context.read(os.environ))
+    wanted = rules.parse(fail_on, scoring=Scoring(scoring))
+    decision = conclusion.conclude(layout, wanted, context.read(os.environ))
     click.echo(f"{decision.standing}; highest level: {decision.highest or 'none'}")
     _close(decision.closed)
 
@@ -161,7 +165,8 @@ def gate(folder: Path, fail_on: str) -> None:
 )
 @levels_option
 @fail_on_option
-def report(*, path: Path, folder: Path, levels: str, fail_on: str) -> None:
+@scoring_option
+def report(*, path: Path, folder: Path, levels: str, fail_on: str, scoring: str) -> None:
     """Hold the artifacts of a run against its plan: a summary, and what has to run again."""
     from reb_action import gate as rules
     from reb_action import outputs
@@ -171,7 +176,7 @@ def report(*, path: Path, folder: Path, levels: str, fail_on: str) -> None:
         path,
         folder,
         levels=outputs.parse_levels(levels),
-        fail_on=rules.parse(fail_on),
+        fail_on=rules.parse(fail_on, scoring=Scoring(scoring)),
         context=context.read(os.environ),
     )
     _close(closed)

@@ -35,6 +35,14 @@ fail_on_option = click.option(
     help="What fails the job: never, invalid (our fault or the runner's), any, or levels that"
     " must hold, separated by commas.",
 )
+scoring_option = click.option(
+    "--scoring",
+    envvar="REB_SCORING",
+    default="strict",
+    show_default=True,
+    type=click.Choice(["strict", "paper"]),
+    help="What goes by: our rules of evidence, or the paper's formulas; both are always shown.",
+)
 sandbox_option = click.option(
     "--sandbox",
     envvar="REB_SANDBOX",

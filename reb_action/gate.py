@@ -1,12 +1,13 @@
 """Decides whether a trial lets the job pass; what is absent never does it any good."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from reb_action.errors import UsageError
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import LevelResult, Verdict
+from reb_action.model.verdict import LevelResult, Scoring, Verdict
 
 WORDS: Final = ("never", "invalid", "any")
 _LEVELS: Final = ", ".join(Level)
@@ -22,50 +23,64 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailOn:
-    """What closes the gate: an invalid level, any level that did not pass, or named ones."""
+    """What closes the gate: an invalid level, any level that did not pass, or named ones.
+
+    All that is decided goes by one `scoring`.
+    """
 
     invalid: bool
     levels: tuple[Level, ...]
+    scoring: Scoring = Scoring.STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What came out. `highest` has every applicable level below it passed; `closed` says why."""
+    """What came out by a scoring; `closed` says why the gate is.
+
+    `highest` has every applicable level below it passed.
+    """
 
     standing: Standing
     highest: Level | None
     closed: str | None
+    scoring: Scoring
 
 
-def parse(text: str) -> FailOn:
+def parse(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
     """Read `never`, `invalid`, `any`, or levels such as `C0,C1`; raises UsageError."""
     words = tuple(word.strip() for word in text.replace(",", " ").split())
     if words in (("never",), ("invalid",), ("any",)):
-        return FailOn(invalid=words != ("never",), levels=tuple(Level) if words == ("any",) else ())
+        levels = tuple(Level) if words == ("any",) else ()
+        return FailOn(invalid=words != ("never",), levels=levels, scoring=scoring)
     names = {word.upper() for word in words}
     if not names or names - set(Level):
         raise UsageError(f"fail-on is {text!r}; use never, invalid, any, or levels of {_LEVELS}")
-    return FailOn(invalid=False, levels=tuple(level for level in Level if level in names))
+    levels = tuple(level for level in Level if level in names)
+    return FailOn(invalid=False, levels=levels, scoring=scoring)
 
 
 def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> Decision:
     """Decide on a verdict, or on the reason why there is none."""
+    scoring = fail_on.scoring
     if isinstance(seen, str):
         closed = seen if fail_on.invalid or fail_on.levels else None
-        return Decision(standing=Standing.INVALID, highest=None, closed=closed)
+        return Decision(standing=Standing.INVALID, highest=None, closed=closed, scoring=scoring)
     results = [seen.result(level) for level in asked]
-    reasons = [_reason(result) for result in results if _closes(result, fail_on)]
+    reasons = [_reason(result, scoring) for result in results if _closes(result, fail_on)]
     reasons += [f"{level} was not asked for" for level in _unasked(asked, fail_on)]
     return Decision(
-        standing=_standing(results), highest=highest(seen), closed="; ".join(reasons) or None
+        standing=_standing(result.by(scoring) for result in results),
+        highest=highest(seen, scoring),
+        closed="; ".join(reasons) or None,
+        scoring=scoring,
     )
 
 
-def highest(verdict: Verdict) -> Level | None:
+def highest(verdict: Verdict, scoring: Scoring) -> Level | None:
     """Return the highest of C0 to C4 that passed with every applicable level below it."""
     found = None
     for level in (Level.C0, Level.C1, Level.C2, Level.C3, Level.C4):
-        match verdict.result(level).outcome:
+        match verdict.result(level).by(scoring):
             case Outcome.PASSED:
                 found = level
             case Outcome.NOT_APPLICABLE:
@@ -75,8 +90,8 @@ def highest(verdict: Verdict) -> Level | None:
     return found
 
 
-def _standing(results: list[LevelResult]) -> Standing:
-    outcomes = {result.outcome for result in results}
+def _standing(found: Iterable[Outcome]) -> Standing:
+    outcomes = set(found)
     if Outcome.INVALID in outcomes or not outcomes:
         return Standing.INVALID
     fine = outcomes <= {Outcome.PASSED, Outcome.NOT_APPLICABLE}
@@ -84,10 +99,11 @@ def _standing(results: list[LevelResult]) -> Standing:
 
 
 def _closes(result: LevelResult, fail_on: FailOn) -> bool:
-    if result.outcome is Outcome.INVALID and fail_on.invalid:
+    outcome = result.by(fail_on.scoring)
+    if outcome is Outcome.INVALID and fail_on.invalid:
         return True
     good = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
-    return result.level in fail_on.levels and result.outcome not in good
+    return result.level in fail_on.levels and outcome not in good
 
 
 def _unasked(asked: tuple[Level, ...], fail_on: FailOn) -> tuple[Level, ...]:
@@ -96,5 +112,6 @@ def _unasked(asked: tuple[Level, ...], fail_on: FailOn) -> tuple[Level, ...]:
     return tuple(level for level in named if level not in asked)
 
 
-def _reason(result: LevelResult) -> str:
-    return f"{result.level} {result.outcome}: {result.reason}"
+def _reason(result: LevelResult, scoring: Scoring) -> str:
+    by = "" if scoring is Scoring.STRICT else " by the paper's scoring"
+    return f"{result.level} {result.by(scoring)}{by}: {result.reason}"

@@ -103,7 +103,8 @@ def report(
     """Summarise a run on the runner and in words; return what closes the gate."""
     found = collection.collect(planning.read(path), folder)
     closed = collection.closed(found, levels, fail_on)
-    write_summary(context, collection_summary(found, levels, closed))
+    summary = collection_summary(found, levels, closed=closed, scoring=fail_on.scoring)
+    write_summary(context, summary)
     again = collection.to_run_again(found)
     documents.write_bytes(
         path.with_name("durations.json"), documents.dump_json(collection.durations(found))

@@ -26,6 +26,13 @@ class Standing(StrEnum):
     NOT_MADE = "not_made"
 
 
+class Scoring(StrEnum):
+    """Two readings of the same observations: our rules of evidence, or the paper's formulas."""
+
+    STRICT = "strict"
+    PAPER = "paper"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
     """One checkable claim of the report beside what was observed, and where.
@@ -85,6 +92,10 @@ class LevelResult:
     reason: str
     imports: ImportCount | None = None
     diagnosis: Diagnosis | None = None
+
+    def by(self, scoring: Scoring) -> Outcome:
+        """Return the outcome by one of the scorings."""
+        return self.outcome if scoring is Scoring.STRICT else self.paper
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

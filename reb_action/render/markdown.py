@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from reb_action.gate import Decision
 from reb_action.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import Standing, Verdict
+from reb_action.model.verdict import LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import markdown
 from reb_action.render.text import MARKS, headline
 
 
 def trial_summary(seen: Verdict | str, decision: Decision) -> str:
     """Return the summary of one trial, or of the reason why it has no verdict."""
-    lines = _unjudged(seen) if isinstance(seen, str) else _judged(seen)
+    lines = _unjudged(seen) if isinstance(seen, str) else _judged(seen, decision.scoring)
     closed = (
         () if decision.closed is None else (f"The gate is closed: {markdown(decision.closed)}",)
     )
@@ -20,7 +20,11 @@ def trial_summary(seen: Verdict | str, decision: Decision) -> str:
 
 
 def collection_summary(
-    verdicts: Mapping[str, Verdict | str], levels: tuple[Level, ...], decision: str | None
+    verdicts: Mapping[str, Verdict | str],
+    levels: tuple[Level, ...],
+    *,
+    closed: str | None,
+    scoring: Scoring,
 ) -> str:
     """Return the summary of all planned trials: one row each, then what has to run again."""
     complete = {name: seen for name, seen in verdicts.items() if isinstance(seen, Verdict)}
@@ -29,13 +33,13 @@ def collection_summary(
         "## researchenvbench",
         f"{len(complete)} of {len(verdicts)} planned trials have a verdict."
         + (" This comparison is incomplete." if missing else ""),
-        "\n".join(_grid(complete, levels)),
+        "\n".join(_grid(complete, levels, scoring)),
     ]
     if missing:
         rows = (f"| {markdown(name)} | {markdown(why)} |" for name, why in missing.items())
         lines += ["### To run again", "\n".join(("| trial | why |", "|---|---|", *rows))]
-    if decision is not None:
-        lines.append(f"The gate is closed: {markdown(decision)}")
+    if closed is not None:
+        lines.append(f"The gate is closed: {markdown(closed)}")
     return _text(lines)
 
 
@@ -45,9 +49,11 @@ def _unjudged(reason: str) -> Iterator[str]:
     yield "Run this trial again."
 
 
-def _judged(verdict: Verdict) -> Iterator[str]:
+def _judged(verdict: Verdict, scoring: Scoring) -> Iterator[str]:
     yield f"## {markdown(verdict.trial)}"
-    yield f"{headline(verdict)}."
+    one, other = _in_order(scoring)
+    yield f"{headline(verdict, one)} ({one} scoring)."
+    yield f"By the {other} scoring: {headline(verdict, other)}."
     yield "\n".join(_levels(verdict))
     run = verdict.agent_run
     if run is None:
@@ -62,12 +68,12 @@ def _judged(verdict: Verdict) -> Iterator[str]:
 
 
 def _levels(verdict: Verdict) -> Iterator[str]:
-    yield "| level | question | outcome | why |"
-    yield "|---|---|---|---|"
+    yield "| level | question | strict | paper | why |"
+    yield "|---|---|---|---|---|"
     for result in verdict.results:
         title = spec_of(result.level).title
-        mark = MARKS[result.outcome]
-        yield f"| {result.level} | {title} | {mark} | {markdown(result.reason)} |"
+        marks = f"{MARKS[result.outcome]} | {MARKS[result.paper]}"
+        yield f"| {result.level} | {title} | {marks} | {markdown(result.reason)} |"
 
 
 def _refuted(verdict: Verdict) -> Iterator[str]:
@@ -81,19 +87,36 @@ def _refuted(verdict: Verdict) -> Iterator[str]:
         yield "\n".join(("| claim | claimed | observed |", "|---|---|---|", *rows))
 
 
-def _grid(verdicts: Mapping[str, Verdict], levels: tuple[Level, ...]) -> Iterator[str]:
+def _grid(
+    verdicts: Mapping[str, Verdict], levels: tuple[Level, ...], scoring: Scoring
+) -> Iterator[str]:
     yield f"| trial | {' | '.join(levels)} |"
     yield f"|---|{'---|' * len(levels)}"
     for name, verdict in verdicts.items():
-        marks = (MARKS[verdict.result(level).outcome] for level in levels)
+        marks = (_cell(verdict.result(level), scoring) for level in levels)
         yield f"| {markdown(name)} | {' | '.join(marks)} |"
-    yield f"| **passed of counted** | {' | '.join(_shares(verdicts.values(), levels))} |"
+    for one in _in_order(scoring):
+        shares = " | ".join(_shares(verdicts.values(), levels, one))
+        yield f"| **passed of counted, {one}** | {shares} |"
 
 
-def _shares(verdicts: Iterable[Verdict], levels: tuple[Level, ...]) -> Iterator[str]:
+def _cell(result: LevelResult, scoring: Scoring) -> str:
+    one, other = _in_order(scoring)
+    mark, differs = MARKS[result.by(one)], result.by(one) is not result.by(other)
+    return f"{mark} ({other}: {MARKS[result.by(other)]})" if differs else mark
+
+
+def _in_order(first: Scoring) -> tuple[Scoring, Scoring]:
+    other = Scoring.PAPER if first is Scoring.STRICT else Scoring.STRICT
+    return first, other
+
+
+def _shares(
+    verdicts: Iterable[Verdict], levels: tuple[Level, ...], scoring: Scoring
+) -> Iterator[str]:
     found = tuple(verdicts)
     for level in levels:
-        outcomes = [verdict.result(level).outcome for verdict in found]
+        outcomes = [verdict.result(level).by(scoring) for verdict in found]
         uncounted = (Outcome.NOT_APPLICABLE, Outcome.INVALID)
         counted = sum(outcome not in uncounted for outcome in outcomes)
         yield f"{outcomes.count(Outcome.PASSED)}/{counted}"

@@ -5,7 +5,7 @@ from typing import Final
 
 from reb_action.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
+from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import clean, log
 
 MARKS: Final = {
@@ -37,11 +37,11 @@ def remark_lines(verdict: Verdict) -> Iterator[str]:
         yield f"processes that the agent left: {log(', '.join(verdict.survivors))}"
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict, scoring: Scoring = Scoring.STRICT) -> str:
     """Return how many applicable levels passed, and whether the verdict is complete."""
-    counted = [one for one in verdict.results if one.outcome in _COUNTED]
-    passed = sum(one.outcome is Outcome.PASSED for one in counted)
-    missing = [one.level for one in verdict.results if one.outcome is Outcome.INVALID]
+    counted = [one for one in verdict.results if one.by(scoring) in _COUNTED]
+    passed = sum(one.by(scoring) is Outcome.PASSED for one in counted)
+    missing = [one.level for one in verdict.results if one.by(scoring) is Outcome.INVALID]
     told = f"{passed} of {len(counted)} levels passed"
     return f"{told}; not measured: {', '.join(missing)}" if missing else told
 

@@ -9,7 +9,8 @@ SUMMARY = """\
 |---|---|---|---|
 | `example__tiny.pip.1` | FAILED | FAILED | passed |
 | `example__tiny.replay.1` | passed | passed | passed |
-| **passed of counted** | 1/2 | 1/2 | 2/2 |
+| **passed of counted, strict** | 1/2 | 1/2 | 2/2 |
+| **passed of counted, paper** | 1/2 | 1/2 | 2/2 |
 
 ### To run again
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from act_consumer import HERE, make_mirror
@@ -10,7 +11,9 @@ from reb_action import conclusion, gate, manifest, trial
 from reb_action.errors import RebError, UsageError
 from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
-from reb_action.model.manifest import Level
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.verdict import Scoring
+from reb_action.render.markdown import collection_summary, trial_summary
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 
@@ -139,6 +142,58 @@ def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
     layout.observation("C1").unlink()
     trial.conclude(layout)
     assert (decide(layout, fail_on).closed is not None) is unobserved
+
+
+@pytest.fixture
+def lucky(layout):
+    """The verdict of a trial whose C1 ended well and proved nothing."""
+    seen = conclusion.judged(layout)
+    unproved = replace(seen.result(Level.C1), outcome=Outcome.FAILED, reason="no proof")
+    return replace(
+        seen, results=tuple(unproved if one.level is Level.C1 else one for one in seen.results)
+    )
+
+
+SCORINGS = {
+    # scoring: outcome, highest level, what closes the gate at C1
+    Scoring.STRICT: (gate.Standing.FAILED, Level.C0, "C1 failed: no proof"),
+    Scoring.PAPER: (gate.Standing.PASSED, Level.C1, None),
+}
+
+
+@pytest.mark.parametrize("scoring", Scoring)
+def test_gate_goes_by_the_scoring(lucky, scoring):
+    decision = gate.decide(lucky, ASKED, gate.parse("C1", scoring=scoring))
+    assert (decision.standing, decision.highest, decision.closed) == SCORINGS[scoring]
+
+
+@pytest.mark.parametrize("scoring", Scoring)
+def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
+    decision = gate.decide(lucky, ASKED, gate.parse("never", scoring=scoring))
+    told = {
+        Scoring.STRICT: "2 of 3 levels passed",
+        Scoring.PAPER: "3 of 3 levels passed",
+    }
+    other = next(one for one in Scoring if one is not scoring)
+    blocks = trial_summary(lucky, decision).split("\n\n")
+    assert blocks[1:3] == [
+        f"{told[scoring]} ({scoring} scoring).",
+        f"By the {other} scoring: {told[other]}.",
+    ]
+    assert "| C1 | CPU run | FAILED | passed | `no proof` |" in blocks[3]
+
+
+@pytest.mark.parametrize("scoring", Scoring)
+def test_table_of_a_run_leads_with_the_scoring_and_shows_both(lucky, scoring):
+    lines = collection_summary({"t": lucky}, ASKED, closed=None, scoring=scoring).splitlines()
+    strict, paper = "FAILED (paper: passed)", "passed (strict: FAILED)"
+    assert lines[6] == f"| `t` | passed | {strict if scoring == 'strict' else paper} | passed |"
+    shares = [
+        "| **passed of counted, strict** | 1/1 | 0/1 | 1/1 |",
+        "| **passed of counted, paper** | 1/1 | 1/1 | 1/1 |",
+    ]
+    assert sorted(lines[7:9]) == sorted(shares)
+    assert lines[7].startswith(f"| **passed of counted, {scoring}**")
 
 
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
