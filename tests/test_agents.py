@@ -222,7 +222,7 @@ def test_environment_of_the_agent_is_complete_and_explicit(
     found = dict(line.split("=", 1) for line in log.read_text().splitlines())
     known = values(sandbox.layout, deadline_seconds=60)
     assert {name: found[name] for name in base(known)} == base(known)
-    assert set(found) - set(base(known)) <= {"REB_SANDBOX", "PWD", "SHLVL", "_"}
+    assert set(found) - set(base(known)) <= {"REB_TRACE", "PWD", "SHLVL", "_"}
     assert Path(found["TMPDIR"]).is_dir()
 
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from reb_action.errors import SandboxError
 from reb_action.sandbox.trace import Trace, labels_of, parse_labels
 
-MARKER = "REB_SANDBOX"
+MARKER = "REB_TRACE"
 SUPERVISOR = "REB_SUPERVISOR"
 
 _PATIENCE_SECONDS = 20.0
