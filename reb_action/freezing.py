@@ -11,6 +11,7 @@ from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.probing.interpreter import observe_interpreter
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.survey import restore, survey
+from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
 from reb_action.session import Phase, Session
 
@@ -32,7 +33,7 @@ def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Tel
     tell("freezing: ending every process, reading the report, revealing the probes")
     survivors = sandbox.halt()
     # While nothing runs, nothing can be swapped.
-    harvested = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
+    harvested = _harvested(sandbox)
     kept = _kept(layout, harvested)
     reveal(layout.mount, begun.trial.manifest)
     sandbox.resume(network=_probe_network(begun))
@@ -64,8 +65,13 @@ def _look(
     )
 
 
+def _harvested(sandbox: Sandbox) -> bytes | FileFault:
+    found = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
+    return redact(found) if isinstance(found, bytes) else found
+
+
 def _kept(layout: SessionLayout, harvested: bytes | FileFault) -> str | None:
-    """Keep the report byte for byte, and return its hash."""
+    """Keep the report, and return its hash."""
     if not isinstance(harvested, bytes):
         return None
     documents.write_bytes(layout.report, harvested)

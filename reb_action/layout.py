@@ -80,7 +80,7 @@ class SessionLayout:
 
     @property
     def report(self) -> Path:
-        """The self-report, byte for byte as harvested; absent when there was none to harvest."""
+        """The self-report as harvested, without credentials; absent when there was none."""
         return self.folder / "report.json"
 
     @property

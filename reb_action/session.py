@@ -23,6 +23,7 @@ from reb_action.model.observation import (
 )
 from reb_action.model.qualification import Qualification
 from reb_action.model.verdict import Verdict
+from reb_action.redaction import redact
 from reb_action.sandbox.protocol import SandboxSpec
 from reb_action.sandbox.trace import Trace, has_folder
 from reb_action.verdict import Evidence
@@ -156,6 +157,17 @@ def evidence(layout: SessionLayout) -> Evidence:
         logs=dict(_logs(layout)),
         hashes=hashes(layout),
     )
+
+
+def seal(layout: SessionLayout) -> None:
+    """Take credentials out of the agent's log, before it is evidence; harmless when done again."""
+    log = layout.agent_log
+    if not log.is_file() or log.is_symlink():
+        return
+    data = documents.read_bytes(log)
+    clean = redact(data)
+    if clean != data:
+        documents.write_bytes(log, clean)
 
 
 def hashes(layout: SessionLayout) -> dict[str, str]:

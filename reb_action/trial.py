@@ -123,6 +123,7 @@ def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
 
 def conclude(layout: SessionLayout) -> Verdict:
     """Judge the trial from its folder and write the verdict."""
+    session.seal(layout)
     verdict = judge(session.evidence(layout))
     documents.write(layout.verdict, verdict, kind="verdict")
     return verdict
@@ -143,6 +144,8 @@ def stop(layout: SessionLayout, *, tell: Tell) -> None:
     if begun.handle or begun.phase is Phase.STARTING:
         _remove(begun.spec)
     scratch.remove(layout.work)
+    # A killed step may have left a log that no verdict has sealed.
+    session.seal(layout)
     session.save(layout, replace(begun, phase=Phase.STOPPED, busy=None))
     tell("the sandbox is removed")
 

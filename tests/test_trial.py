@@ -132,6 +132,39 @@ def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, n
         trial.judge_again(layout)
 
 
+def test_credential_is_nowhere_in_a_folder_that_is_judged_as_it_stands(
+    wanted, folder, mirror, tmp_path
+):
+    token = "gh" + "p_" + "a1B2" * 9
+    honest(folder)
+    (folder / "report.json").write_text(report_of(notes=f"used {token}"))
+    with (folder / "run.sh").open("a") as script:
+        script.write(f"echo {token}\n")
+    code = "import spirals; print('imported Spirals', 'gh' + 'p_' + 'a1B2' * 9)"
+    talkative = replace(
+        wanted.entrypoints[Level.C1],
+        argv=("{python}", "-c", code),
+        proofs=(LogProof(log="^imported Spirals"),),
+    )
+    wanted = replace(wanted, entrypoints={Level.C1: talkative})
+    layout = SessionLayout(folder=tmp_path / "results")
+    verdict = run(options_of(wanted, folder, mirror, layout.folder))
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+    assert layout.log(Level.C1).read_text() == "imported Spirals ***\n"
+    assert layout.agent_log.read_text() == "***\n"
+    assert json.loads(layout.report.read_text())["notes"] == "used ***"
+    files = [path for path in layout.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if token.encode() in path.read_bytes()] == []
+    assert trial.judge_again(layout) == verdict
+
+
+def test_stop_seals_the_log_of_a_killed_agent(wanted, folder, mirror, tmp_path):
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    layout.agent_log.write_text("key " + "gh" + "p_" + "a1B2" * 9)
+    trial.stop(layout, tell=silent)
+    assert layout.agent_log.read_text() == "key ***"
+
+
 def test_vanished_observation_is_refused_by_name(wanted, folder, mirror, tmp_path):
     honest(folder)
     layout = SessionLayout(folder=tmp_path / "results")

@@ -13,6 +13,7 @@ from reb_action.probing.decoy import EXIT_CODE, decoy_text
 from reb_action.probing.room import OFFLINE, Room, environment, nonce
 from reb_action.probing.supervision import Request, Supervised, supervise
 from reb_action.probing.survey import restore, survey
+from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source import Source
 
@@ -74,6 +75,8 @@ def _run(room: Room, report: Report, level: Level, *, log: Output | None = None)
     out = f"{room.layout.runs}/{nonce()}"
     request = _request(room, report, level, out)
     seen = supervise(room, request, stdout=log)
+    # Before it is hashed, judged or kept: what is uploaded is what was judged.
+    seen = replace(seen, log=redact(seen.log))
     checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
     return _Run(seen=seen, proofs=checked, out=out)
 
