@@ -15,8 +15,7 @@ _SHAPES: Final = (
     rb"xox[abeprs]-[A-Za-z0-9-]{10,}",
     rb"(?<!\w)A[KS]IA[A-Z0-9]{16}(?!\w)",
     # Also a key that is cut off, and one whose line breaks JSON has escaped.
-    rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----)[\s\S]){0,16384}"
-    rb"(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----)[\s\S]){0,16384}(?:-----END [A-Z ]*KEY-----)?",
 )
 _SHAPE: Final = re.compile(b"|".join(_SHAPES))
 
