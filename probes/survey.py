@@ -2,13 +2,14 @@
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S survey.py in.json`. The request names
 `repository`, `tracked` ([path, executable, is link, git blob hash] each) and `interpreter`; the
-answer is JSON on standard output: changed tracked files, untracked native modules, and what kind of
-file the interpreter is.
+answer is JSON on standard output: changed tracked files, what shadowed them, untracked native
+modules, and what kind of file the interpreter is.
 """
 
 import hashlib
 import json
 import os
+import shutil
 import stat
 import sys
 
@@ -47,11 +48,44 @@ def change(root, path, executable, is_link, expected):
 
 def is_module(path):
     """Tell whether a file is an extension module: an ELF that can initialise a module."""
-    if not os.path.isfile(path):
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as stream:
+            data = stream.read(256 << 20)
+    except OSError:
         return False
-    with open(path, "rb") as stream:
-        data = stream.read(256 << 20)
     return data.startswith(b"\x7fELF") and b"PyInit_" in data
+
+
+def open_up(folders):
+    """Give the owner back what it needs of its own folders: an agent may have taken it away."""
+    for folder in folders:
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            try:
+                os.chmod(folder, 0o755)
+            except OSError:
+                continue
+
+
+def stale(root, tracked):
+    """Remove and return what would run in the place of a tracked module.
+
+    Bytecode beside the sources, and folders that are packages of the same name as a module.
+    """
+    removed = []
+    for folder, names, _ in os.walk(root):
+        for name in list(names):
+            full = os.path.join(folder, name)
+            path = os.path.relpath(full, root)
+            shadow = path + ".py" in tracked and not os.path.islink(full)
+            if name in SKIPPED or not (name == "__pycache__" or shadow):
+                continue
+            if not any(other.startswith(path + "/") for other in tracked):
+                shutil.rmtree(full, ignore_errors=True)
+                names.remove(name)
+                removed += [path] if shadow else []
+    return sorted(removed)[:NATIVE_LIMIT]
 
 
 def native(root, tracked):
@@ -77,8 +111,11 @@ def interpreter(path):
         return dict(seen, kind="not a file")
     if not os.access(path, os.X_OK):
         return dict(seen, kind="not executable")
-    with open(path, "rb") as stream:
-        data = stream.read(256 << 20)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(256 << 20)
+    except OSError:
+        return dict(seen, kind="not readable")
     if data.startswith(b"\x7fELF"):
         marks = (b"Py_BytesMain", b"Py_RunMain", b"libpython3")
         return dict(seen, kind="elf", cpython=any(mark in data for mark in marks))
@@ -90,10 +127,12 @@ def main():
     with open(sys.argv[1], "rb") as stream:
         request = json.loads(stream.read().decode())
     root = request["repository"]
+    open_up([*request["folders"], root])
     names = {entry[0] for entry in request["tracked"]}
     changes = ((entry[0], change(root, *entry)) for entry in request["tracked"])
     answer = {
         "touched": [pair for pair in changes if pair[1] is not None],
+        "shadows": stale(root, names),
         "native": native(root, names),
         "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
     }

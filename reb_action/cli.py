@@ -21,7 +21,7 @@ from reb_action.cli_options import (
     scoring_option,
     trial_options,
 )
-from reb_action.errors import RebError
+from reb_action.errors import PlaceError, RebError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
@@ -38,6 +38,7 @@ Exit codes:
   6  the harness's own tools are missing or broken
   7  the gate is closed: what --fail-on names has occurred
   8  the job has too little time left for this step; continue in another one
+  9  a file or folder cannot be written or read: no room, no permission, no such place
   130  interrupted
 """
 
@@ -151,7 +152,7 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     from reb_action import outputs, trial
 
     layout = _layout(folder)
-    judged = trial.conclude(layout) if write else trial.judge_again(layout)
+    judged = trial.judge_again(layout, replace=write)
     if write:
         outputs.write_page(layout, judged)
     outputs.show(judged, as_json=as_json, folder=folder)
@@ -200,7 +201,9 @@ def main() -> None:
     # What goes into the mount must be readable for the user of the sandbox.
     os.umask(0o022)
     # A runner that cancels sends INT first, TERM later; both end in the same clean way.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # So does a terminal that is closed.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         cli(standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -214,6 +217,9 @@ def main() -> None:
     except RebError as error:
         _tell(error)
         sys.exit(error.exit_code)
+    except OSError as error:
+        _tell(PlaceError(f"{error.strerror or error}: {error.filename or 'an output'}; see to it"))
+        sys.exit(PlaceError.exit_code)
 
 
 if __name__ == "__main__":

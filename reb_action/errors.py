@@ -52,3 +52,9 @@ class DeadlineError(RebError):
     """The job has too little time left for the next step; what was seen so far is kept."""
 
     exit_code = 8
+
+
+class PlaceError(RebError):
+    """A file or folder of the caller cannot be used: no room, no permission, no such place."""
+
+    exit_code = 9

@@ -59,7 +59,7 @@ def _look(
     return Freeze(
         report=claimed if isinstance(claimed, ReportFault) else None,
         report_sha256=None,
-        touched=restore(room, pristine, seen.touched),
+        touched=restore(room, pristine, seen),
         survivors=(),
         native=seen.native,
     )

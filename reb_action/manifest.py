@@ -34,7 +34,7 @@ from reb_action.model.manifest import (
     Proof,
     StepsProof,
 )
-from reb_action.proofs import may_explode
+from reb_action.proofs import may_crawl, may_explode
 
 _LIMIT_BYTES: Final = 64 * 1024
 _DEPTH: Final = 32
@@ -169,6 +169,8 @@ def _proof_faults(proof: Proof) -> Iterator[str]:
         yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
     if pattern is not None and may_explode(pattern):
         yield f"the pattern {show(pattern)} repeats what repeats or chooses; it may never end"
+    if pattern is not None and may_crawl(pattern):
+        yield f"the pattern {show(pattern)} has more than two open wildcards; it may take for ever"
 
 
 class _Loader(yaml.SafeLoader):

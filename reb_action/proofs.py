@@ -18,6 +18,7 @@ from reb_action.model.manifest import (
 from reb_action.model.observation import ProofObservation
 
 _LINE_LIMIT: Final = 4096
+_WILDCARD: Final = re.compile(r"(?<!\\)(?:\.|\\[SDW]|\[\^[^\]]*\])(?:[*+]|\{\d+,\})")
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 _TOKEN: Final = re.compile(
@@ -69,6 +70,14 @@ def may_explode(pattern: str) -> bool:
             case _:
                 continue
     return False
+
+
+def may_crawl(pattern: str) -> bool:
+    """Tell whether a pattern has more than two open-ended repetitions of a wildcard.
+
+    Searching a line takes time with the power of their number.
+    """
+    return len(_WILDCARD.findall(pattern)) > 2
 
 
 def check(

@@ -128,7 +128,12 @@ def is_alive(trace: Trace) -> bool:
         session = load(layout)
     except DocumentError:
         return False
-    if session.phase is Phase.STOPPED or session.spec.session != trace.session:
+    return session.spec.session == trace.session and goes_on(session)
+
+
+def goes_on(session: Session) -> bool:
+    """Say whether a trial is not stopped, and both its caller and its step, if any, are alive."""
+    if session.phase is Phase.STOPPED:
         return False
     return all(_goes_on(one) for one in (session.owner, session.busy) if one is not None)
 
@@ -171,14 +176,21 @@ def seal(layout: SessionLayout) -> None:
 
 
 def hashes(layout: SessionLayout) -> dict[str, str]:
-    """Return the SHA-256 of every file of the folder that is evidence, by its relative path."""
+    """Return the SHA-256 of every file of the folder that is evidence, by its relative path.
+
+    Of the session only what never changes counts: not how far it is, nor whose process it was.
+    """
     single = (layout.agent_run, layout.report, layout.freeze, layout.interpreter, layout.agent_log)
     files = [*single, *sorted((layout.folder / "levels").glob("C?.*"))]
-    return {
+    found = {
         file.relative_to(layout.folder).as_posix(): _sha256(file)
         for file in files
         if file.is_file()
     }
+    nobody = Process(pid=0, started=0)
+    fixed = replace(load(layout), phase=Phase.STARTED, busy=None, handle="", owner=nobody)
+    text = documents.dump_json(documents.to_json(fixed))
+    return {**found, layout.session.name: hashlib.sha256(text).hexdigest()}
 
 
 def excerpt(log: Path) -> str:

@@ -57,6 +57,8 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
     for folder in scratch.sweep(beside=layout.folder.parent, alive=session.is_alive):
         tell(f"removed the scratch of the killed trial in {folder}")
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
+    existed = layout.folder.exists()
+    _claim(layout)
     begun = session.save(layout, _session(options, trial, layout, owner))
     try:
         scratch.mark(layout.work, begun.spec)
@@ -64,8 +66,20 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
     except BaseException:
         # Nothing of a trial that never began is worth keeping, and its sandbox least of all.
         _remove(begun.spec)
+        scratch.remove(layout.work)
         shutil.rmtree(layout.folder)
+        if existed:
+            layout.folder.mkdir()
         raise
+
+
+def _claim(layout: SessionLayout) -> None:
+    """Take a folder for one trial: of two that begin in it at once, one is refused."""
+    layout.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        layout.session.touch(exist_ok=False)
+    except FileExistsError:
+        raise UsageError(f"another trial begins in {layout.folder}; name another folder") from None
 
 
 def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) -> Session:
@@ -129,12 +143,23 @@ def conclude(layout: SessionLayout) -> Verdict:
     return verdict
 
 
-def judge_again(layout: SessionLayout) -> Verdict:
-    """Recompute the verdict of an artifact; raises DocumentError if it was tampered with."""
+def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
+    """Recompute the verdict of an artifact; raises DocumentError if it was tampered with.
+
+    With `replace` a verdict by other rules is replaced, but never one on other evidence.
+    """
     verdict = judge(session.evidence(layout))
-    if layout.verdict.exists():
-        written = documents.read(layout.verdict, Verdict, kind="verdict")
-        _demand_untouched(written, verdict)
+    if not layout.verdict.exists():
+        return verdict
+    written = documents.read(layout.verdict, Verdict, kind="verdict")
+    _demand_same_evidence(written, verdict)
+    if written != verdict and not replace:
+        raise DocumentError(
+            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
+            f" by reb {verdict.reb}); run reb judge --write to replace it"
+        )
+    if replace:
+        documents.write(layout.verdict, verdict, kind="verdict")
     return verdict
 
 
@@ -230,6 +255,8 @@ def _demand_free(layout: SessionLayout) -> None:
         return
     if layout.session.exists():
         begun = session.load(layout)
+        if session.goes_on(begun):
+            raise UsageError(f"a trial goes on in {layout.folder}; name another folder, or stop it")
         if begun.phase is not Phase.STOPPED:
             _remove(begun.spec)
         raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
@@ -271,12 +298,7 @@ def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation
     return observation
 
 
-def _demand_untouched(written: Verdict, now: Verdict) -> None:
+def _demand_same_evidence(written: Verdict, now: Verdict) -> None:
     for path in sorted({*written.evidence, *now.evidence}):
         if written.evidence.get(path) != now.evidence.get(path):
             raise DocumentError(f"{path} is not what was judged: this artifact was changed")
-    if written != now:
-        raise DocumentError(
-            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
-            f" by reb {now.reb}); run reb judge --write to replace it"
-        )

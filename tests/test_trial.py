@@ -356,3 +356,76 @@ def test_session_document_that_was_tampered_with_is_one_plain_line(tmp_path):
     documents.write_bytes(layout.session, b'{"document": "session", "schema": 99, "value": {}}')
     with pytest.raises(DocumentError, match=r"session.json is not a session document of schema 1"):
         session.load(layout)
+
+
+def test_second_trial_in_a_live_folder_is_refused_and_harms_nothing(
+    wanted, folder, mirror, tmp_path
+):
+    honest(folder)
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    with pytest.raises(UsageError, match="a trial goes on in"):
+        run(options_of(wanted, folder, mirror, layout.folder))
+    trial.run_agent(layout, environ={}, tell=silent)
+    assert trial.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
+    trial.stop(layout, tell=silent)
+
+
+def test_names_in_braces_in_a_report_are_never_filled(wanted, folder, mirror, tmp_path):
+    (folder / "run.sh").write_text(
+        f'{SYSTEM} -m venv --without-pip "$HOME/x{{ranks}}"\n'
+        'mkdir -p "$HOME/x1/bin"; echo "echo imported Spirals" > "$HOME/x1/bin/python"\n'
+        'chmod +x "$HOME/x1/bin/python"\n'
+    )
+    (folder / "report.json").write_text(report_of(python_path="{home}/x{ranks}/bin/python"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    seen = session.evidence(SessionLayout(folder=tmp_path / "results")).observations[Level.C1]
+    assert seen.argv[0].endswith("/x{ranks}/bin/python")
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("spoil", "outcome"),
+    [
+        ("touch x.so; chmod 0 x.so", Outcome.PASSED),
+        ('cp "$(readlink -f "$HOME/venv/bin/python")" "$HOME/p"; chmod 0111 "$HOME/p"', None),
+        ('chmod 0 "$REB_REPOSITORY/.."', Outcome.PASSED),
+    ],
+)
+def test_what_cannot_be_read_is_the_agents_affair(wanted, folder, mirror, tmp_path, spoil, outcome):
+    honest(folder)
+    with (folder / "run.sh").open("a") as script:
+        script.write(f'sed "s|{{home}}|$HOME|" {folder}/report.json > "$REB_REPORT"\n{spoil}\n')
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert verdict.result(Level.C1).outcome is not Outcome.INVALID
+    if outcome is not None:
+        assert verdict.result(Level.C1).outcome is outcome
+
+
+def test_what_shadows_a_tracked_module_is_removed_and_told(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    with (folder / "run.sh").open("a") as script:
+        script.write("mkdir -p spirals/network spirals/__pycache__\n")
+        script.write("echo > spirals/network/__init__.py; echo > spirals/__pycache__/a.pyc\n")
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert [(one.path, one.change) for one in verdict.touched] == [("spirals/network", "shadowed")]
+
+
+def test_changed_session_is_refused_by_name(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    run(options_of(wanted, folder, mirror, layout.folder))
+    text = layout.session.read_text().replace('"total_seconds": 60', '"total_seconds": 61')
+    layout.session.write_text(text)
+    for rewrite in (False, True):
+        with pytest.raises(DocumentError, match=r"session\.json is not what was judged"):
+            trial.judge_again(layout, replace=rewrite)
+
+
+def test_failed_start_leaves_the_users_own_folder(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    own = tmp_path / "results"
+    own.mkdir()
+    lost = replace(wanted, commit="1" * 40)
+    with pytest.raises(Exception, match="does not have commit"):
+        run(options_of(lost, folder, mirror, own))
+    assert list(own.iterdir()) == []

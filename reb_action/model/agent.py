@@ -77,6 +77,7 @@ class Change(StrEnum):
 
     MODIFIED = "modified"
     DELETED = "deleted"
+    SHADOWED = "shadowed"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

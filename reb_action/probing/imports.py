@@ -95,7 +95,7 @@ def _pyright(room: Room, place: str) -> object:
     ended = room.sandbox.run(
         Command(
             argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
-            cwd=room.layout.workspace,
+            cwd=room.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
             env=toolchain.ENVIRONMENT,
             output_limit_bytes=_OUTPUT_LIMIT,

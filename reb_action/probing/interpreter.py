@@ -24,6 +24,7 @@ _KINDS: Final = {
     "broken link": "is a link to nothing",
     "not a file": "is not a file",
     "not executable": "is not executable",
+    "not readable": "cannot be read, so it cannot be known for a CPython",
     "script": "is a script and not a CPython; name the interpreter's own binary",
     "other": "is not a program of this machine",
 }

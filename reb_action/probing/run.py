@@ -1,6 +1,7 @@
 """Runs an entry point of the repository, and its decoy; the observation of C1, C3 and C4."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -45,7 +46,7 @@ def observe_run(
     repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
     entrypoint = room.manifest.entrypoints[level]
-    touched = restore(room, source, survey(room, source).touched)
+    touched = restore(room, source, survey(room, source))
     decoy_first = int(nonce(), 16) % 2 == 0
     decoy = _decoy(room, source, report, level) if decoy_first else None
     with witness.watch(room.sandbox.owns) as gpus:
@@ -166,6 +167,5 @@ def _filled(texts: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]
 
 
 def _fill(text: str, names: Mapping[str, str]) -> str:
-    for name, value in names.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    """Replace the names in braces in one pass: what an agent wrote is never looked at again."""
+    return re.sub(r"\{([a-z]+)\}", lambda match: names.get(match[1], match[0]), text)

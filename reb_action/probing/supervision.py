@@ -81,7 +81,7 @@ def supervise(room: Room, request: Request, *, stdout: Output | None = None) -> 
     ended = room.sandbox.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("supervise")),
-            cwd=room.layout.workspace,
+            cwd=room.layout.tools,
             timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
             secret_env={"REB_REQUEST": _question(request, secret)},
         ),

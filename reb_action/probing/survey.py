@@ -1,6 +1,5 @@
 """Looks at the sandbox's files with the trusted interpreter: changes, built modules, the binary."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,9 +26,13 @@ class InterpreterFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Survey:
-    """`touched` pairs a tracked path with its change; `native` are modules built in place."""
+    """`touched` pairs a tracked path with its change; `native` are modules built in place.
+
+    `shadows` are folders that stood in the place of tracked modules; the survey removed them.
+    """
 
     touched: tuple[tuple[str, Change], ...]
+    shadows: tuple[str, ...]
     native: tuple[str, ...]
     interpreter: InterpreterFile | None
 
@@ -38,6 +41,7 @@ def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Sur
     """Hold the checkout against the commit; raises SandboxError when no answer comes."""
     question = {
         "repository": room.layout.repository,
+        "folders": [room.layout.workspace, room.layout.runs, room.layout.home],
         "interpreter": interpreter,
         "tracked": [
             [file.path, file.mode == _EXECUTABLE, file.mode == _LINK, file.blob_sha1]
@@ -48,7 +52,8 @@ def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Sur
     ended = room.sandbox.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("survey"), asked),
-            cwd=room.layout.workspace,
+            # Of ours, so that it is there whatever the agent did to its own folders.
+            cwd=room.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
@@ -59,11 +64,10 @@ def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Sur
     return seen
 
 
-def restore(
-    room: Room, source: Source, touched: Sequence[tuple[str, Change]]
-) -> tuple[Touched, ...]:
-    """Put tracked files back as they are at the commit, and say which."""
-    if touched:
-        archive = archive_of(source, [path for path, _ in touched])
+def restore(room: Room, source: Source, seen: Survey) -> tuple[Touched, ...]:
+    """Put tracked files back as they are at the commit, and say which, and what shadowed them."""
+    if seen.touched:
+        archive = archive_of(source, [path for path, _ in seen.touched])
         room.sandbox.put(room.layout.repository, archive)
-    return tuple(Touched(path=path, change=change) for path, change in touched)
+    changed = [Touched(path=path, change=change) for path, change in seen.touched]
+    return (*changed, *(Touched(path=path, change=Change.SHADOWED) for path in seen.shadows))
