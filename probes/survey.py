@@ -14,6 +14,7 @@ import stat
 import sys
 
 NATIVE_LIMIT = 2000
+FOLDERS_LIMIT = 200_000
 SKIPPED = {".git", "node_modules"}
 ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 
@@ -68,13 +69,28 @@ def open_up(folders):
                 continue
 
 
+def walk(root):
+    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes."""
+    waiting, seen = [root], 0
+    while waiting and seen < FOLDERS_LIMIT:
+        folder, seen = waiting.pop(), seen + 1
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        files = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
+        yield folder, names, files
+        waiting += [os.path.join(folder, name) for name in names]
+
+
 def stale(root, tracked):
     """Remove and return what would run in the place of a tracked module.
 
     Bytecode beside the sources, and folders that are packages of the same name as a module.
     """
     removed = []
-    for folder, names, _ in os.walk(root):
+    for folder, names, _ in walk(root):
         for name in list(names):
             full = os.path.join(folder, name)
             path = os.path.relpath(full, root)
@@ -91,7 +107,7 @@ def stale(root, tracked):
 def native(root, tracked):
     """Return untracked extension modules of the checkout: what was built in place."""
     found = []
-    for folder, names, files in os.walk(root):
+    for folder, names, files in walk(root):
         names[:] = [name for name in names if name not in SKIPPED]
         if any(os.path.exists(os.path.join(folder, mark)) for mark in ENVIRONMENTS):
             names[:] = []

@@ -20,7 +20,7 @@ def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decisi
     summary = layout.folder / "summary.md"
     text = trial_summary(seen, decision)
     write_summary(context, text)
-    if layout.folder.is_dir():
+    if layout.session.is_file():
         documents.write_bytes(summary, text.encode())
     write_outputs(context, _outputs(layout, seen, decision, summary))
     return decision

@@ -40,6 +40,7 @@ def options(chosen: Mapping[str, object]) -> Options:
         setup_seconds=AgentLimits().setup_seconds,
     )
     folder = cast(Path | None, chosen["folder"]) or _folder(wanted, choice, chosen["attempt"])
+    _demand_text(folder.absolute())
     return Options(
         manifest=wanted,
         agent=choice,
@@ -52,6 +53,14 @@ def options(chosen: Mapping[str, object]) -> Options:
         network=Network(cast(str, chosen["network"])),
         levels=parse_levels(cast(str, chosen["levels"])),
     )
+
+
+def _demand_text(folder: Path) -> None:
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        shown = documents.show(str(folder))
+        raise UsageError(f"{shown} is not UTF-8 here; name another folder, or set LANG") from None
 
 
 def _demand_file(name: str) -> None:

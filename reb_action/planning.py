@@ -1,14 +1,16 @@
 """From what a workflow says to a plan: repositories, agents, durations, what a change touches."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, cast
 
 from reb_action import documents, manifest
 from reb_action.agents.spec import agent
-from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
+from reb_action.documents import Json, NotJsonError, parse_json, read_bytes, show
 from reb_action.errors import DocumentError, UsageError
 from reb_action.git import git
 from reb_action.github.context import Context
@@ -94,6 +96,11 @@ def entries_json(plan: Plan) -> str:
     return json.dumps([_entry(entry.name, entry.trials) for entry in plan.entries])
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Planned:
+    trials: tuple[PlannedTrial, ...]
+
+
 def trials(text: str) -> tuple[PlannedTrial, ...]:
     """Read the trials of one entry, as `entries_json` wrote them."""
     try:
@@ -105,7 +112,14 @@ def trials(text: str) -> tuple[PlannedTrial, ...]:
         isinstance(one, dict) and set(one) == fields for one in value
     ):
         raise UsageError(f"each trial has exactly the keys {', '.join(sorted(fields))}")
-    return tuple(documents.from_json(one, PlannedTrial) for one in value)
+    planned = documents.answer_of(b'{"trials": ' + text.encode() + b"}", _Planned)
+    if planned is None:
+        raise UsageError("a trial has a value of the wrong type; give what reb plan wrote")
+    for one in planned.trials:
+        # It names a folder.
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", one.id):
+            raise UsageError(f"{show(one.id)} is not the id of a trial; give what reb plan wrote")
+    return planned.trials
 
 
 def _entry(name: str, chosen: tuple[PlannedTrial, ...]) -> Mapping[str, Json]:

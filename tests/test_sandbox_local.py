@@ -1,6 +1,7 @@
 """What is special about the sandbox in a scratch folder."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from sandbox_fixtures import archive, shell
 
 from reb_action.errors import SandboxError
+from reb_action.sandbox.local.files import remove_tree
 from reb_action.sandbox.protocol import Sandbox
 
 
@@ -44,3 +46,13 @@ def test_no_descriptor_is_left_open(scratch: Sandbox):
     shell(scratch, "mkdir report.json; sleep 60 &")
     scratch.read(scratch.layout.report, limit_bytes=10)
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_folder_of_any_depth_and_mode_is_removed(tmp_path):
+    deep = tmp_path / "deep"
+    code = "import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\n"
+    deep.mkdir()
+    subprocess.run([sys.executable, "-c", code], cwd=deep, check=True)
+    (deep / "closed").mkdir(mode=0)
+    remove_tree(deep)
+    assert not deep.exists()

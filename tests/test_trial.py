@@ -429,3 +429,14 @@ def test_failed_start_leaves_the_users_own_folder(wanted, folder, mirror, tmp_pa
     with pytest.raises(Exception, match="does not have commit"):
         run(options_of(lost, folder, mirror, own))
     assert list(own.iterdir()) == []
+
+
+def test_folders_of_any_depth_are_measured_and_removed(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    code = "import os; [(os.mkdir('d'), os.chdir('d')) for _ in range(1500)]"
+    with (folder / "run.sh").open("a") as script:
+        script.write(f'{SYSTEM} -c "{code}"\n')
+    layout = SessionLayout(folder=tmp_path / "results")
+    verdict = run(options_of(wanted, folder, mirror, layout.folder))
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+    assert not layout.work.exists()
