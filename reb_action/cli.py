@@ -135,10 +135,10 @@ def audit(folder: Path) -> None:
 @as_json
 def verdict(folder: Path, *, as_json: bool) -> None:
     """Judge the trial in FOLDER and write verdict.json and index.html."""
-    from reb_action import outputs, trial
+    from reb_action import judging, outputs
 
     layout = _layout(folder)
-    judged = trial.conclude(layout)
+    judged = judging.conclude(layout)
     outputs.write_page(layout, judged)
     outputs.show(judged, as_json=as_json, folder=folder)
 
@@ -149,10 +149,10 @@ def verdict(folder: Path, *, as_json: bool) -> None:
 @click.option("--write", is_flag=True, help="Replace a verdict that was judged by other rules.")
 def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     """Recompute the verdict of an artifact, without sandbox or GPU; refuses a changed one."""
-    from reb_action import outputs, trial
+    from reb_action import judging, outputs
 
     layout = _layout(folder)
-    judged = trial.judge_again(layout, replace=write)
+    judged = judging.judge_again(layout, replace=write)
     if write:
         outputs.write_page(layout, judged)
     outputs.show(judged, as_json=as_json, folder=folder)

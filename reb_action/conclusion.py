@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reb_action import documents, gate, session, trial
+from reb_action import documents, gate, judging, session
 from reb_action.errors import RebError
 from reb_action.gate import Decision, FailOn
 from reb_action.github.commands import write_outputs, write_summary
@@ -31,7 +31,7 @@ def judged(layout: SessionLayout) -> Verdict | str:
     try:
         if not layout.verdict.exists():
             return _absent(layout)
-        return trial.judge_again(layout)
+        return judging.judge_again(layout)
     except RebError as error:
         return str(error)
 

@@ -12,8 +12,9 @@ from reb_action.agents.drive import drive
 from reb_action.agents.environment import settings
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, agent
-from reb_action.errors import DocumentError, RebError, UsageError
+from reb_action.errors import RebError, UsageError
 from reb_action.freezing import Tell, freeze
+from reb_action.judging import conclude
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
 from reb_action.model.agent import AgentRun, Freeze, Report
@@ -133,34 +134,6 @@ def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
         if usable and evidence.interpreter and not evidence.interpreter.fault:
             _observe(layout, begun, sandbox, level, tell)
     return judge(session.evidence(layout)).result(level)
-
-
-def conclude(layout: SessionLayout) -> Verdict:
-    """Judge the trial from its folder and write the verdict."""
-    session.seal(layout)
-    verdict = judge(session.evidence(layout))
-    documents.write(layout.verdict, verdict, kind="verdict")
-    return verdict
-
-
-def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
-    """Recompute the verdict of an artifact; raises DocumentError if it was tampered with.
-
-    With `replace` a verdict by other rules is replaced, but never one on other evidence.
-    """
-    verdict = judge(session.evidence(layout))
-    if not layout.verdict.exists():
-        return verdict
-    written = documents.read(layout.verdict, Verdict, kind="verdict")
-    _demand_same_evidence(written, verdict)
-    if written != verdict and not replace:
-        raise DocumentError(
-            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
-            f" by reb {verdict.reb}); run reb judge --write to replace it"
-        )
-    if replace:
-        documents.write(layout.verdict, verdict, kind="verdict")
-    return verdict
 
 
 def stop(layout: SessionLayout, *, tell: Tell) -> None:
@@ -296,9 +269,3 @@ def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation
     observation, log = observe_run(room, pristine, claimed, level)
     documents.write_bytes(layout.log(level), log)
     return observation
-
-
-def _demand_same_evidence(written: Verdict, now: Verdict) -> None:
-    for path in sorted({*written.evidence, *now.evidence}):
-        if written.evidence.get(path) != now.evidence.get(path):
-            raise DocumentError(f"{path} is not what was judged: this artifact was changed")

@@ -14,7 +14,17 @@ LAYERS = (
     },
     {"sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session", "github"},
     {
-        *("trial", "freezing", "outputs", "doctor", "demo", "qualify", "console", "redteam"),
+        *(
+            "trial",
+            "freezing",
+            "judging",
+            "outputs",
+            "doctor",
+            "demo",
+            "qualify",
+            "console",
+            "redteam",
+        ),
         *("conclusion", "planning", "collection", "batch"),
     },
     {"cli", "cli_actions", "cli_checks", "cli_options", "__main__"},

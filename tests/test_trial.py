@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action import documents, manifest, session, source, trial
+from reb_action import documents, judging, manifest, session, source, trial
 from reb_action.demo import committed
 from reb_action.errors import DocumentError, UsageError
 from reb_action.layout import SessionLayout
@@ -116,8 +116,8 @@ def test_verdict_is_recomputed_byte_for_byte(wanted, folder, mirror, tmp_path):
     layout = SessionLayout(folder=tmp_path / "results")
     run(options_of(wanted, folder, mirror, layout.folder))
     before = layout.verdict.read_bytes()
-    trial.judge_again(layout)
-    trial.conclude(layout)
+    judging.judge_again(layout)
+    judging.conclude(layout)
     assert layout.verdict.read_bytes() == before
 
 
@@ -129,7 +129,7 @@ def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, n
     path = layout.folder / name
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(DocumentError, match=name):
-        trial.judge_again(layout)
+        judging.judge_again(layout)
 
 
 def test_credential_is_nowhere_in_a_folder_that_is_judged_as_it_stands(
@@ -155,7 +155,7 @@ def test_credential_is_nowhere_in_a_folder_that_is_judged_as_it_stands(
     assert json.loads(layout.report.read_text())["notes"] == "used ***"
     files = [path for path in layout.folder.rglob("*") if path.is_file()]
     assert [path for path in files if token.encode() in path.read_bytes()] == []
-    assert trial.judge_again(layout) == verdict
+    assert judging.judge_again(layout) == verdict
 
 
 def test_stop_seals_the_log_of_a_killed_agent(wanted, folder, mirror, tmp_path):
@@ -171,7 +171,7 @@ def test_vanished_observation_is_refused_by_name(wanted, folder, mirror, tmp_pat
     run(options_of(wanted, folder, mirror, layout.folder))
     layout.observation("C1").unlink()
     with pytest.raises(DocumentError, match=r"levels/C1\.json is not what was judged"):
-        trial.judge_again(layout)
+        judging.judge_again(layout)
 
 
 def test_unobserved_level_is_invalid_and_never_passed(wanted, folder, mirror, tmp_path):
@@ -179,7 +179,7 @@ def test_unobserved_level_is_invalid_and_never_passed(wanted, folder, mirror, tm
     layout = SessionLayout(folder=tmp_path / "results")
     run(options_of(wanted, folder, mirror, layout.folder))
     layout.observation("C1").unlink()
-    result = trial.conclude(layout).result(Level.C1)
+    result = judging.conclude(layout).result(Level.C1)
     assert (result.outcome, result.paper) == (Outcome.INVALID, Outcome.INVALID)
 
 
@@ -329,8 +329,8 @@ def test_kill_keeps_what_was_known_and_the_rest_can_go_on(wanted, folder, mirror
     trial.observe(layout, Level.C1, tell=silent)
     marker = session.load(layout).spec.session
     kill_in(lambda: processes_with(marker), "probe", str(layout.folder), "C0")
-    assert trial.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
-    assert trial.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
+    assert judging.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
+    assert judging.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
     assert trial.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
     trial.stop(layout, tell=silent)
 
@@ -418,7 +418,7 @@ def test_changed_session_is_refused_by_name(wanted, folder, mirror, tmp_path):
     layout.session.write_text(text)
     for rewrite in (False, True):
         with pytest.raises(DocumentError, match=r"session\.json is not what was judged"):
-            trial.judge_again(layout, replace=rewrite)
+            judging.judge_again(layout, replace=rewrite)
 
 
 def test_failed_start_leaves_the_users_own_folder(wanted, folder, mirror, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from act_consumer import HERE, make_mirror
 
-from reb_action import manifest, session, trial
+from reb_action import judging, manifest, session, trial
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Outcome
 from reb_action.sandbox.protocol import Kind
@@ -127,7 +127,7 @@ def begun(place, folder, step, worker):
     if step not in {"agent", "stop"}:
         trial.run_agent(layout, environ={}, tell=silent)
     if step == "gate":
-        trial.conclude(layout)
+        judging.conclude(layout)
     return layout
 
 

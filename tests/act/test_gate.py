@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from act_consumer import HERE, make_mirror
 
-from reb_action import conclusion, gate, manifest, trial
+from reb_action import conclusion, gate, judging, manifest, trial
 from reb_action.errors import RebError, UsageError
 from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
@@ -86,7 +86,7 @@ def test_level_that_goes_wrong_before_the_verdict(layout, mutation):
     layout.verdict.unlink()
     mutate(layout)
     try:
-        trial.conclude(layout)
+        judging.conclude(layout)
     except RebError:
         assert not layout.verdict.exists()
     decision = decide(layout)
@@ -137,10 +137,10 @@ FAIL_ON = [
 def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
     assert (decide(layout, fail_on).closed is not None) is passed
     change(layout, "C1", exit_code=1)
-    trial.conclude(layout)
+    judging.conclude(layout)
     assert (decide(layout, fail_on).closed is not None) is failed
     layout.observation("C1").unlink()
-    trial.conclude(layout)
+    judging.conclude(layout)
     assert (decide(layout, fail_on).closed is not None) is unobserved
 
 

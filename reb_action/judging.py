@@ -1,0 +1,41 @@
+"""Judges the folder of a trial: for the first time, or again from the artifact alone."""
+
+from reb_action import documents, session
+from reb_action.errors import DocumentError
+from reb_action.layout import SessionLayout
+from reb_action.model.verdict import Verdict
+from reb_action.verdict import judge
+
+
+def conclude(layout: SessionLayout) -> Verdict:
+    """Judge the trial from its folder and write the verdict."""
+    session.seal(layout)
+    verdict = judge(session.evidence(layout))
+    documents.write(layout.verdict, verdict, kind="verdict")
+    return verdict
+
+
+def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
+    """Recompute the verdict of an artifact; raises DocumentError if it was tampered with.
+
+    With `replace` a verdict by other rules is replaced, but never one on other evidence.
+    """
+    verdict = judge(session.evidence(layout))
+    if not layout.verdict.exists():
+        return verdict
+    written = documents.read(layout.verdict, Verdict, kind="verdict")
+    _demand_same_evidence(written, verdict)
+    if written != verdict and not replace:
+        raise DocumentError(
+            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
+            f" by reb {verdict.reb}); run reb judge --write to replace it"
+        )
+    if replace:
+        documents.write(layout.verdict, verdict, kind="verdict")
+    return verdict
+
+
+def _demand_same_evidence(written: Verdict, now: Verdict) -> None:
+    for path in sorted({*written.evidence, *now.evidence}):
+        if written.evidence.get(path) != now.evidence.get(path):
+            raise DocumentError(f"{path} is not what was judged: this artifact was changed")
