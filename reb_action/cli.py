@@ -193,7 +193,8 @@ def _tell(error: RebError) -> None:
 
     if context.read(os.environ).output is not None:
         click.echo(commands.error(log(str(error))))
-    click.echo(f"reb: {error}", err=True)
+    # A runner scans this stream too, and a message may quote what an agent made.
+    click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
 
 
 def main() -> None:

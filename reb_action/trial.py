@@ -59,9 +59,10 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
         tell(f"removed the scratch of the killed trial in {folder}")
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
     existed = layout.folder.exists()
+    begun = _session(options, trial, layout, owner)
     _claim(layout)
-    begun = session.save(layout, _session(options, trial, layout, owner))
     try:
+        session.save(layout, begun)
         scratch.mark(layout.work, begun.spec)
         return _begin(options, layout, begun, tell)
     except BaseException:
@@ -158,9 +159,9 @@ def stop_all(*, tell: Tell) -> None:
 def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
     """Do all phases in one process; whatever happens, there is a verdict and no sandbox."""
     layout = SessionLayout(folder=options.folder.absolute())
-    _demand_free(layout)
+    # Not below: a start that is refused must not touch the trial that has the folder.
+    start(options, owner=os.getpid(), tell=tell)
     try:
-        start(options, owner=os.getpid(), tell=tell)
         run_agent(layout, environ=environ, tell=tell)
         for level in options.levels:
             if level is not Level.C5:
@@ -169,8 +170,7 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
         _told(verdict.result(Level.C5), tell)
         return verdict
     except RebError:
-        if layout.session.exists():
-            conclude(layout)
+        conclude(layout)
         raise
     finally:
         _stopped(layout, tell)
@@ -178,8 +178,7 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
 
 def _stopped(layout: SessionLayout, tell: Tell) -> None:
     try:
-        if layout.session.exists():
-            stop(layout, tell=tell)
+        stop(layout, tell=tell)
     except RebError as error:
         # The verdict is worth more than the leftover, which the next start removes.
         tell(f"{error} The next start on this machine removes what is left.")
@@ -244,16 +243,12 @@ def _observe(
     runs = level in manifest.entrypoints
     if not runs and (level not in (Level.C0, Level.C2) or level in manifest.not_applicable):
         return
-    if begun.spec.gpus < _gpus_needed(manifest, level):
+    if begun.spec.gpus < spec_of(level).gpus_needed(manifest):
         return
     tell(f"{level} is being observed")
     room = Room(sandbox=sandbox, mount=layout.mount, manifest=manifest)
     observation = _observation(layout, room, level)
     documents.write(layout.observation(level), observation, kind=session.kind_of(level)[1])
-
-
-def _gpus_needed(manifest: Manifest, level: Level) -> int:
-    return spec_of(level).gpus_needed(manifest)
 
 
 def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation:

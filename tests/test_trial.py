@@ -440,3 +440,13 @@ def test_folders_of_any_depth_are_measured_and_removed(wanted, folder, mirror, t
     verdict = run(options_of(wanted, folder, mirror, layout.folder))
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
     assert not layout.work.exists()
+
+
+def test_of_two_runs_in_one_folder_one_is_refused_and_the_other_unharmed(mirror, tmp_path):
+    argv = [*REB, "run", str(DEMO / "manifest.yaml"), "--sandbox", "local", "--mirror", str(mirror)]
+    argv += ["--agent", "command", "--agent-argument", "sleep 2", "--results", str(tmp_path / "r")]
+    silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    both = [subprocess.Popen(argv, **silence) for _ in range(2)]
+    assert sorted(one.wait(timeout=120) for one in both) == [0, 2]
+    run = session.evidence(SessionLayout(folder=tmp_path / "r")).agent_run
+    assert run.exit_code == 0

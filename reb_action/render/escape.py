@@ -23,9 +23,9 @@ def clean(text: str, *, limit: int = _LIMIT) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def log(text: str) -> str:
+def log(text: str, *, limit: int = _LIMIT) -> str:
     """Return a line that no runner takes for a command: not `::` in front, not `##[` anywhere."""
-    line = clean(text).replace("##[", "## [")
+    line = clean(text, limit=limit).replace("##[", "## [")
     return f"| {line}" if line.startswith("::") else line
 
 
