@@ -1,0 +1,152 @@
+"""What trials come to together: shares of agents, rows of trials, results that were published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reb_action.model.agent import Ending, Usage
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.verdict import ClaimKind, Scoring
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Share:
+    """How many of the counted trials passed a level.
+
+    `unseen` are planned trials that count and have no outcome: missing, or invalid. `interval` is
+    Wilson's at 95 % of passed among counted, each bound from 0 to 1; None where nothing counts.
+    """
+
+    passed: int
+    counted: int
+    unseen: int = 0
+    interval: tuple[float, float] | None = None
+
+    @property
+    def lowest(self) -> float | None:
+        """The share with everything unseen counted as failed, from 0 to 1."""
+        planned = self.counted + self.unseen
+        return self.passed / planned if planned else None
+
+    @property
+    def share(self) -> float | None:
+        """The share with everything unseen left out, from 0 to 1."""
+        return self.passed / self.counted if self.counted else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imports:
+    """C0 over trials: imports missing of all; smaller is better.
+
+    `most` is the other end where a published number is known only as a range.
+    """
+
+    missing: int
+    total: int
+    most: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """A sum over the trials that know the number; `trials` is how many do."""
+
+    total: float = 0.0
+    trials: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spent:
+    """What an agent's trials took: tokens, US dollars, seconds of its own clock, bytes on disk."""
+
+    input_tokens: Known = field(default_factory=Known)
+    output_tokens: Known = field(default_factory=Known)
+    cost_usd: Known = field(default_factory=Known)
+    seconds: Known = field(default_factory=Known)
+    prefix_bytes: Known = field(default_factory=Known)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentScore:
+    """One agent (with one model) over its trials: `planned`, of which `judged` have a verdict."""
+
+    agent: str
+    model: str | None
+    versions: tuple[str, ...]
+    planned: int
+    judged: int
+    levels: Mapping[Scoring, Mapping[Level, Share]]
+    imports: Mapping[Scoring, Imports]
+    hallucinations: Mapping[ClaimKind, int]
+    endings: Mapping[Ending, int]
+    spent: Spent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """One level of one trial; `cause` is the diagnosis in a word, `qualified` is the probe's."""
+
+    outcome: Outcome
+    paper: Outcome
+    reason: str
+    cause: str | None
+    qualified: bool
+
+    def by(self, scoring: Scoring) -> Outcome:
+        """Return the outcome by one of the scorings."""
+        return self.outcome if scoring is Scoring.STRICT else self.paper
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialRow:
+    """One trial that has a verdict."""
+
+    trial: str
+    repository: str
+    agent: str
+    model: str | None
+    attempt: int
+    cells: Mapping[Level, Cell]
+    imports: Mapping[Scoring, Imports | None]
+    hallucinations: Mapping[ClaimKind, int]
+    ending: Ending | None
+    seconds: float | None
+    usage: Usage | None
+    prefix_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Published:
+    """One row of the paper, which stands beside ours: by its own scoring, one run of each."""
+
+    agent: str
+    model: str
+    source: str
+    runs: int
+    levels: Mapping[Level, Share]
+    imports: Imports
+    hallucinations: int
+    capability: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scoreboard:
+    """All trials of a plan, or of a folder; incomplete where a trial is missing or invalid.
+
+    `missing` maps a planned trial to why it has no verdict, `invalid` one to what went wrong.
+    """
+
+    reb: str
+    agents: tuple[AgentScore, ...]
+    trials: tuple[TrialRow, ...]
+    missing: Mapping[str, str]
+    invalid: Mapping[str, str]
+    published: tuple[Published, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned trial has a verdict with nothing invalid in it."""
+        return not self.missing and not self.invalid
+
+    @property
+    def run_again(self) -> tuple[str, ...]:
+        """The trials to run again, each once."""
+        return tuple(dict.fromkeys((*self.missing, *self.invalid)))
