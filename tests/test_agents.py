@@ -149,9 +149,9 @@ def test_wrong_agent_or_argument_is_refused(name: str, argument: str | None, mes
     assert str(caught.value).startswith(message)
 
 
-def test_nop_leaves_no_report_and_so_has_failed(sandbox: LocalSandbox, log: Path) -> None:
+def test_nop_leaves_no_report_and_so_gave_up(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, agent("nop"), log)
-    assert (done.ending, done.exit_code) == (Ending.FAILED, 0)
+    assert (done.ending, done.exit_code) == (Ending.GAVE_UP, 0)
     assert done.detail == "it ended with 0 and left no report"
     assert log.read_bytes() == b""
 
@@ -184,7 +184,7 @@ def test_exit_code_0_alone_is_no_success(
     sandbox: LocalSandbox, log: Path, script: str, detail: str
 ) -> None:
     done = run(sandbox, shell(script), log)
-    assert done.ending is Ending.FAILED
+    assert done.ending is Ending.GAVE_UP
     assert str(done.detail).startswith(detail)
 
 
@@ -289,7 +289,7 @@ def test_replay_of_an_empty_folder_says_what_is_missing(
 ) -> None:
     (tmp_path / "empty").mkdir()
     done = run(sandbox, agent("replay", argument=str(tmp_path / "empty")), log)
-    assert (done.ending, done.exit_code) == (Ending.FAILED, 2)
+    assert (done.ending, done.exit_code) == (Ending.CRASHED, 2)
     assert "neither run.sh, run.py nor report.json" in log.read_text()
 
 

@@ -89,7 +89,7 @@ REFUSED = {
     ),
     "a wrong type": (changed(seconds="long"), 'value.seconds: "long" is not of type number'),
     "a boolean for a number": (changed(seconds=True), "value.seconds: true is not of type number"),
-    "an unknown word": (changed(ending="gone"), 'value.ending: "gone" is not one of done, failed'),
+    "an unknown word": (changed(ending="gone"), 'value.ending: "gone" is not one of done, gave_up'),
     "a bare value": (b"null", "the document: null is not of type object"),
     "no value": (b'{"document": "agent_run", "schema": 1}', "the key value is missing"),
 }

@@ -150,7 +150,8 @@ def _judge(ended: Ended, left: bytes | FileFault, limits: AgentLimits) -> tuple[
     if ended.timed_out:
         return Ending.TIMED_OUT, f"it was ended after its limit of {limits.total_seconds} seconds"
     if isinstance(left, FileFault):
-        return Ending.FAILED, f"it ended with {ended.exit_code} and {_NO_REPORT[left]}"
+        ending = Ending.GAVE_UP if ended.exit_code == 0 else Ending.CRASHED
+        return ending, f"it ended with {ended.exit_code} and {_NO_REPORT[left]}"
     if ended.exit_code != 0:
         return Ending.DONE, f"it ended with {ended.exit_code} although it left a report"
     return Ending.DONE, None

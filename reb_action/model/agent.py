@@ -5,13 +5,33 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
+class Dialect(StrEnum):
+    """The protocol in which an agent speaks to its model."""
+
+    ANTHROPIC = "anthropic-messages"
+    RESPONSES = "openai-responses"
+    CHAT = "openai-chat"
+    GEMINI = "gemini"
+
+
 class Ending(StrEnum):
-    """How an agent ended."""
+    """How an agent ended; each is a result, and the state it left is graded in any case."""
 
     DONE = "done"
-    FAILED = "failed"
+    GAVE_UP = "gave_up"
     TIMED_OUT = "timed_out"
+    IDLE = "idle"
+    LIMIT = "limit"
+    MODEL_ERROR = "model_error"
+    CRASHED = "crashed"
     SETUP_FAILED = "setup_failed"
+
+
+class Key(StrEnum):
+    """Where the key of the model was: at the gateway, or with the agent as a stated exception."""
+
+    GATEWAY = "gateway"
+    DIRECT = "direct"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,14 +39,41 @@ class Usage:
     """What an agent used; input includes cache, output includes reasoning; unknown is None."""
 
     input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
     output_tokens: int | None = None
     turns: int | None = None
+    tool_calls: int | None = None
     cost_usd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Tally:
+    """What the gateway counted: `refused` is how often each HTTP status of an error was seen."""
+
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict[str, int])
+    limit: str | None = None
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """What an agent's own events say of its run; None where they do not say it."""
+
+    ending: Ending | None = None
+    detail: str | None = None
+    usage: Usage | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AgentRun:
-    """How the agent ended and what it used. The exit code is evidence, never the verdict."""
+    """How the agent ended and what it used. The exit code is evidence, never the verdict.
+
+    `usage` is what the gateway counted where there is one, `reported` what the agent says itself.
+    """
 
     agent: str
     version: str
@@ -34,7 +81,12 @@ class AgentRun:
     exit_code: int | None
     seconds: float
     setup_seconds: float
+    model: str | None = None
+    prompt_sha256: str | None = None
     usage: Usage | None = None
+    reported: Usage | None = None
+    key: Key | None = None
+    network: str | None = None
     detail: str | None = None
 
 

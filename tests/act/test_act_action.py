@@ -12,9 +12,9 @@ OUTCOMES = {
     "bare": ("failed", "none", "done", "failure"),
     "broken": ("failed", "C0", "done", "failure"),
     "liar": ("failed", "C1", "done", "success"),
-    "crash": ("failed", "none", "failed", "success"),
+    "crash": ("failed", "none", "crashed", "success"),
     "slow": ("failed", "none", "timed_out", "failure"),
-    "missing": ("failed", "none", "failed", "success"),
+    "missing": ("failed", "none", "gave_up", "success"),
     "hurried": ("invalid", "none", "", "failure"),
     "typo": ("invalid", "none", "", None),
 }
