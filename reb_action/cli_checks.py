@@ -87,7 +87,7 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
     """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it."""
     from datetime import UTC, datetime
 
-    from reb_action import outputs, qualify
+    from reb_action import outputs, qualified, qualify
     from reb_action.console import telling
 
     options = outputs.options(chosen)
@@ -98,7 +98,7 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
     click.echo("\n".join(qualify.lines(done)))
     for path in qualify.record(done):
         click.echo(f"recorded: {path}")
-    if not all(map(qualify.is_qualified, done)):
+    if not all(map(qualified.holds, done)):
         sys.exit(1)
 
 

@@ -15,10 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from reb_action import documents, trial, witness
+from reb_action import documents, qualified, trial, witness
 from reb_action.errors import UsageError
-from reb_action.layout import data_folder
-from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Oracle, Outcome
+from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Oracle
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.render.escape import log
@@ -85,6 +84,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
             repository=manifest.repository,
             commit=manifest.commit,
             level=level,
+            run=qualified.run_of(manifest, level),
             date=plan.date,
             hardware=_hardware(),
             framework=_versions(right),
@@ -98,8 +98,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
 def record(qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
     """Write each qualification beside the manifests, and yield where."""
     for one in qualifications:
-        slug = one.repository.replace("/", "__")
-        path = data_folder("repos") / "qualified" / f"{slug}.{one.level}.json"
+        path = qualified.record_of(one.repository, one.level)
         documents.write(path, one, kind="qualification")
         yield path
 
@@ -107,7 +106,7 @@ def record(qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
 def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
     """Yield each cell, then each of its controls."""
     for one in qualifications:
-        word = "qualified" if is_qualified(one) else "NOT QUALIFIED"
+        word = "qualified" if qualified.holds(one) else "NOT QUALIFIED"
         yield f"{one.repository} {one.level}: {word}"
         for control in (one.positive, *one.negatives):
             yield f"  {control.environment:17} {control.outcome:8} {log(control.reason)}"
@@ -230,15 +229,6 @@ def _hardware() -> str:
 def _versions(verdict: Verdict) -> str:
     claim = next((one for one in verdict.audit.claims if one.field == "torch_version"), None)
     return claim.observed or "" if claim else ""
-
-
-def is_qualified(one: Qualification) -> bool:
-    """Say whether a cell passed where it must and failed everywhere else.
-
-    Blocked is not failed: then the environment was not built, and the control says nothing.
-    """
-    spoiled = all(control.outcome is Outcome.FAILED for control in one.negatives)
-    return one.positive.outcome is Outcome.PASSED and bool(one.negatives) and spoiled
 
 
 _REPORT: Final = {

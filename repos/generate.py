@@ -7,9 +7,9 @@ python repos/generate.py --check   fail if it is not up to date
 import sys
 from pathlib import Path
 
-from reb_action import documents, manifest, qualify
+from reb_action import manifest
 from reb_action.model.manifest import Level, Manifest
-from reb_action.model.qualification import Qualification
+from reb_action.qualified import is_qualified
 
 FOLDER = Path(__file__).parent
 LEVELS = (Level.C1, Level.C3, Level.C4)
@@ -31,18 +31,18 @@ entry point and proofs that nobody has yet seen pass and fail: read its numbers 
 """
 
 
-def cell(one: Manifest, level: Level, qualified: set[tuple[str, Level]]) -> str:
+def cell(one: Manifest, level: Level) -> str:
     """Return what is known of one cell."""
     if level in one.not_applicable:
         return "n/a"
     if level in one.paper_only:
         return "paper only"
-    return "**qualified**" if (one.repository, level) in qualified else "described"
+    return "**qualified**" if is_qualified(one, level) else "described"
 
 
-def row(one: Manifest, qualified: set[tuple[str, Level]]) -> str:
+def row(one: Manifest) -> str:
     """Return the line of one repository."""
-    cells = " | ".join(cell(one, level, qualified) for level in LEVELS)
+    cells = " | ".join(cell(one, level) for level in LEVELS)
     needs = (one.oracle.needs if one.oracle else None) or ""
     name = f"[{one.repository}]({one.slug}.yaml)"
     return f"| {name} | {one.domain} | {one.imports} | {cells} | {needs.replace('|', '/')} |"
@@ -51,22 +51,13 @@ def row(one: Manifest, qualified: set[tuple[str, Level]]) -> str:
 def page() -> str:
     """Return the whole page."""
     manifests = manifest.load_folder(FOLDER)
-    records = [
-        documents.read(path, Qualification, kind="qualification")
-        for path in sorted((FOLDER / "qualified").glob("*.json"))
-    ]
-    commits = {one.repository: one.commit for one in manifests}
-    qualified = {
-        (one.repository, one.level)
-        for one in records
-        if qualify.is_qualified(one) and commits.get(one.repository) == one.commit
-    }
     lines = [
         "| repository | domain | imports | C1 | C3 | C4 | what it takes beyond a package index |",
         "|---|---|--:|---|---|---|---|",
-        *(row(one, qualified) for one in manifests),
+        *map(row, manifests),
     ]
-    return HEAD + "\n".join(lines) + f"\n\n{len(qualified)} cells are qualified.\n"
+    count = sum(is_qualified(one, level) for one in manifests for level in LEVELS)
+    return HEAD + "\n".join(lines) + f"\n\n{count} cells are qualified.\n"
 
 
 def main() -> None:

@@ -18,13 +18,14 @@ class Control:
 class Qualification:
     """One cell (a repository's level): its positive control and its sabotaged environments.
 
-    `framework` is the version that the positive control's interpreter named, `hardware` the
-    machine, `date` the day (ISO 8601).
+    `run` is the SHA-256 of what was run (see `qualified`), `framework` the version that the
+    positive control's interpreter named, `hardware` the machine, `date` the day (ISO 8601).
     """
 
     repository: str
     commit: str
     level: Level
+    run: str
     date: str
     hardware: str
     framework: str

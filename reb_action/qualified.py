@@ -1,0 +1,42 @@
+"""Says which cells are qualified, from the records beside the manifests."""
+
+import hashlib
+from pathlib import Path
+
+from reb_action import documents
+from reb_action.layout import data_folder
+from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.model.qualification import Qualification
+
+
+def is_qualified(manifest: Manifest, level: Level) -> bool:
+    """Say whether what this manifest runs at a level passed where it must and failed elsewhere.
+
+    Other code or another entry point than the record's was never seen to do either.
+    """
+    path = record_of(manifest.repository, level)
+    if level not in manifest.entrypoints or not path.is_file():
+        return False
+    record = documents.read(path, Qualification, kind="qualification")
+    return record.run == run_of(manifest, level) and holds(record)
+
+
+def holds(record: Qualification) -> bool:
+    """Say whether a cell passed in its right environment and failed in every wrong one.
+
+    Blocked is not failed: then the environment was not built, and the control says nothing.
+    """
+    spoiled = all(control.outcome is Outcome.FAILED for control in record.negatives)
+    return record.positive.outcome is Outcome.PASSED and bool(record.negatives) and spoiled
+
+
+def record_of(repository: str, level: Level) -> Path:
+    """Return where the record of a cell is kept."""
+    slug = repository.replace("/", "__")
+    return data_folder("repos") / "qualified" / f"{slug}.{level}.json"
+
+
+def run_of(manifest: Manifest, level: Level) -> str:
+    """Return the SHA-256 of all that a level runs: commit, entry point, files and assets."""
+    parts = (manifest.commit, manifest.entrypoints[level], manifest.files, manifest.assets)
+    return hashlib.sha256(documents.dump_json(documents.to_json(parts))).hexdigest()
