@@ -1,0 +1,188 @@
+"""What is said to GitHub and what is read from it: plain values, and the limits they obey.
+
+Limits are the documented ones; where GitHub enforces another, that one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+COMMENT_CHARACTERS: Final = 65_536
+"""A comment's body, in code points, its marker among them."""
+MARKER_CHARACTERS: Final = 160
+"""What a body must leave free for the marker's line."""
+CHECK_BYTES: Final = 65_535
+"""A check run's summary, and its text: documented as characters, enforced in UTF-8 bytes."""
+ANNOTATIONS_PER_REQUEST: Final = 50
+"""More than these take further requests, each of which appends."""
+ANNOTATION_BYTES: Final = 64_000
+"""An annotation's message (64 KB)."""
+TITLE_CHARACTERS: Final = 255
+"""A check run's or an annotation's title."""
+
+
+class Conclusion(StrEnum):
+    """How a check run ends, as far as we ever say."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    TIMED_OUT = "timed_out"
+    ACTION_REQUIRED = "action_required"
+
+
+class AnnotationLevel(StrEnum):
+    """How loud an annotation is."""
+
+    NOTICE = "notice"
+    WARNING = "warning"
+    FAILURE = "failure"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Annotation:
+    """A remark on lines of a file that the commit has."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: AnnotationLevel
+    message: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckRun:
+    """A completed check run; `external_id` tells which of one name at one commit is meant."""
+
+    name: str
+    head_sha: str
+    external_id: str
+    conclusion: Conclusion
+    title: str
+    summary: str
+    text: str | None = None
+    annotations: tuple[Annotation, ...] = ()
+    details_url: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class RunOrder:
+    """Which of two runs is the newer: the greater. A re-run of an old run stays old."""
+
+    run_id: int
+    attempt: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Comment:
+    """The one comment of `key` (`[a-z0-9-]{1,64}`) on an issue or pull request.
+
+    The client puts the marker, which carries key and order, before `body`.
+    """
+
+    number: int
+    key: str
+    order: RunOrder
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Push:
+    """Files that become all there is below `folder` of a branch ("" for the whole of it).
+
+    The branch is made without a history where it is missing. Paths are relative to `folder`.
+    """
+
+    branch: str
+    folder: str
+    files: Mapping[str, bytes]
+    message: str
+    order: RunOrder
+
+
+class Effect(StrEnum):
+    """What a write came to; `OUTDATED`: a newer run was there first and nothing was written."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    OUTDATED = "outdated"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """One write, done; `url` is where a person looks at it."""
+
+    effect: Effect
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkflowRun:
+    """A run of a workflow. `head_repository` is None where its fork was deleted."""
+
+    id: int
+    attempt: int
+    event: str
+    status: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: str | None
+    actor: str | None
+    path: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PullRequest:
+    """An open pull request. `head_repository` is None where its fork was deleted."""
+
+    number: int
+    head_sha: str
+    head_branch: str
+    head_repository: str | None
+    base_branch: str
+    base_sha: str
+    draft: bool
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Artifact:
+    """An artifact of a run; `digest` is `sha256:…` of the zip, None where the server has none."""
+
+    id: int
+    name: str
+    size_bytes: int
+    digest: str | None
+    expired: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pacing:
+    """How hard GitHub is asked. All seconds; writes are what it calls content-creating.
+
+    80 such writes are allowed in a minute; `waiting_seconds` is all that a client ever waits for
+    limits to pass, over its whole life.
+    """
+
+    between_writes: float = 0.8
+    waiting_seconds: float = 300.0
+    requests: int = 900
+    request_seconds: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """Where GitHub is, as the runner says it (`GITHUB_API_URL`, …), and whose token is used."""
+
+    token: str = field(repr=False)
+    repository: str
+    api_url: str = "https://api.github.com"
