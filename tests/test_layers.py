@@ -12,7 +12,10 @@ LAYERS = (
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
         *("redaction", "qualified"),
     },
-    {"sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session", "github"},
+    {
+        *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
+        *("github", "gateway"),
+    },
     {
         *(
             "trial",

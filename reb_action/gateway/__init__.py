@@ -1,0 +1,7 @@
+"""The model gateway: it holds the key outside the sandbox, counts every call and keeps budgets."""
+
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices, load_prices
+from reb_action.gateway.values import DEFAULT_URLS, Budget, Upstream
+
+__all__ = ["DEFAULT_URLS", "Budget", "Gateway", "Prices", "Upstream", "load_prices"]
