@@ -52,6 +52,16 @@ class SandboxLayout:
         return f"{self.root}/opt/agent"
 
     @property
+    def cli(self) -> str:
+        """The read-only mount with the agent's installed program, where it has one."""
+        return f"{self.root}/opt/cli"
+
+    @property
+    def gateway(self) -> str:
+        """The read-only mount with the sockets that lead to the harness, where there are any."""
+        return f"{self.root}/opt/gateway"
+
+    @property
     def tools(self) -> str:
         """The read-only mount with probes, toolchain and assets; empty until the freeze."""
         return f"{self.root}/opt/reb"

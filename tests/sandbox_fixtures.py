@@ -22,18 +22,27 @@ from reb_action.sandbox.protocol import (
     Output,
     Sandbox,
     SandboxSpec,
+    Until,
 )
 
 LIMITS = Limits(memory_mib=512, shm_mib=64, processes=150, seconds=600)
 ENV = {"PATH": "/usr/bin:/bin"}
 
 Start = Callable[..., Sandbox]
+KINDS = (Kind.LOCAL, pytest.param(Kind.DOCKER, marks=pytest.mark.docker))
 
 
-def shell(sandbox: Sandbox, script: str, *, stdout: Output | None = None, **other: object) -> Ended:
+def shell(
+    sandbox: Sandbox,
+    script: str,
+    *,
+    stdout: Output | None = None,
+    until: Until | None = None,
+    **other: object,
+) -> Ended:
     """Run a line of shell in the workspace, as the agent unless told otherwise."""
     given = {"timeout_seconds": 30, "env": ENV, "cwd": sandbox.layout.workspace, **other}
-    return sandbox.run(Command(argv=("/bin/sh", "-c", script), **given), stdout=stdout)
+    return sandbox.run(Command(argv=("/bin/sh", "-c", script), **given), stdout=stdout, until=until)
 
 
 def archive(files: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:
@@ -98,7 +107,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             sandbox.remove()
 
 
-@pytest.fixture(params=[Kind.LOCAL, pytest.param(Kind.DOCKER, marks=pytest.mark.docker)])
+@pytest.fixture(params=KINDS)
 def sandbox(request: pytest.FixtureRequest, start: Start) -> Sandbox:
     """A fresh sandbox: whatever holds for one kind holds for the other."""
     return start(request.param)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_fixtures import ENV, archive, shell
+from sandbox_fixtures import ENV, KINDS, Start, archive, shell
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.local.processes import MARKER
-from reb_action.sandbox.protocol import Command, FileFault, Network, Sandbox
+from reb_action.sandbox.protocol import Command, FileFault, Kind, Network, Sandbox
 from reb_action.sandbox.select import attach, start
 
 MIB = 1024 * 1024
@@ -119,6 +119,45 @@ def test_deadline_ends_everything_inside(sandbox: Sandbox):
 def test_deadline_holds_for_a_command_that_closed_its_output(sandbox: Sandbox):
     ended = shell(sandbox, "exec >/dev/null 2>&1; sleep 60", timeout_seconds=1)
     assert ended.timed_out
+
+
+def test_reason_to_stop_ends_everything_inside(sandbox: Sandbox):
+    shell(sandbox, "setsid env -i sleep 61 >/dev/null 2>&1 &")
+    reasons = iter([None, "enough"])
+    ended = shell(
+        sandbox, "trap '' TERM HUP INT; echo begun; sleep 62", until=lambda: next(reasons)
+    )
+    assert (ended.exit_code, ended.timed_out, ended.stopped) == (None, False, "enough")
+    assert ended.stdout == b"begun\n"
+    assert 2 <= ended.seconds < 12
+    assert shell(sandbox, "echo again").stdout == b"again\n"
+    assert sandbox.halt() == ()
+
+
+def test_reason_to_stop_is_heard_while_output_floods(sandbox: Sandbox):
+    assert shell(sandbox, "yes", until=lambda: "enough").stopped == "enough"
+
+
+def test_without_a_reason_a_command_runs_to_its_end(sandbox: Sandbox):
+    asked = []
+    ended = shell(sandbox, "sleep 2.5; exit 5", until=lambda: asked.append(1))
+    assert (ended.exit_code, ended.timed_out, ended.stopped) == (5, False, None)
+    assert len(asked) in (1, 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mounts_show_their_folders(start: Start, tmp_path: Path, kind: Kind):
+    for name in ("cli", "gateway"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name, encoding="ascii")
+    sandbox = start(
+        kind, agent_mount=str(tmp_path / "cli"), gateway_mount=str(tmp_path / "gateway")
+    )
+    layout = sandbox.layout
+    assert shell(sandbox, f"cat {layout.cli}/file {layout.gateway}/file").stdout == b"cligateway"
+    sandbox.halt()
+    sandbox.resume(network=Network.NONE)
+    assert shell(sandbox, f"cat {layout.cli}/file").stdout == b"cli"
 
 
 def test_halt_ends_and_names_what_was_left(sandbox: Sandbox):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from docker.types import DeviceRequest, LogConfig, Mount
-from sandbox_fixtures import archive, shell, spec_for
+from sandbox_fixtures import Start, archive, shell, spec_for
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
@@ -81,6 +81,17 @@ def test_options_without_network_and_with_gpus():
     )
     gpus = DeviceRequest(count=2, capabilities=[["gpu", "compute", "utility"]])
     assert options == {**OPTIONS, "network": "none", "device_requests": [gpus]}
+
+
+def test_options_with_the_mounts_of_an_agent_that_asks_a_model():
+    spec = replace(SPEC, agent_mount="/c/claude", gateway_mount="/w/g", network=Network.ALLOWED)
+    mounts = [
+        *OPTIONS["mounts"],
+        Mount("/opt/cli", "/c/claude", type="bind", read_only=True),
+        Mount("/opt/gateway", "/w/g", type="bind", read_only=True),
+    ]
+    options = container_options(spec, TRACE, image="image@sha256:0")
+    assert options == {**OPTIONS, "mounts": mounts, "network": "none"}
 
 
 def test_demux_sorts_frames_wherever_they_are_cut():
@@ -164,6 +175,15 @@ def test_open_sandbox_loses_its_network_for_good(container: Sandbox):
     ended = shell(container, f"ls /sys/class/net; python3 -c '{call}'")
     assert ended.stdout == b"lo\n"
     assert b"Network is unreachable" in ended.stderr
+
+
+@pytest.mark.docker
+def test_allowed_hosts_mean_no_network(start: Start):
+    sandbox = start(Kind.DOCKER, network=Network.ALLOWED)
+    assert shell(sandbox, "ls /sys/class/net").stdout == b"lo\n"
+    sandbox.halt()
+    sandbox.resume(network=Network.ALLOWED)
+    assert shell(sandbox, "ls /sys/class/net").stdout == b"lo\n"
 
 
 @pytest.mark.docker

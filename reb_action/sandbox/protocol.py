@@ -10,6 +10,9 @@ from reb_action.layout import SandboxLayout
 Output = Callable[[bytes], None]
 """Receives output as it comes; must not raise."""
 
+Until = Callable[[], str | None]
+"""Is asked about once a second; a text ends the command, and says why. Must not raise or block."""
+
 
 class User(StrEnum):
     """As whom a command runs inside the sandbox."""
@@ -26,9 +29,10 @@ class Kind(StrEnum):
 
 
 class Network(StrEnum):
-    """What a sandbox may reach."""
+    """What a sandbox may reach; `allowed` are hosts by name, through a proxy of the harness."""
 
     OPEN = "open"
+    ALLOWED = "allowed"
     NONE = "none"
 
 
@@ -44,7 +48,11 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SandboxSpec:
-    """All that decides what a sandbox is; `mount` is the host side of `layout.tools`."""
+    """All that decides what a sandbox is; `mount` is the host side of `layout.tools`.
+
+    `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: folders that
+    are there already.
+    """
 
     kind: Kind
     session: str
@@ -55,6 +63,8 @@ class SandboxSpec:
     gpus: int = 0
     network: Network = Network.OPEN
     limits: Limits = field(default_factory=Limits)
+    agent_mount: str | None = None
+    gateway_mount: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +86,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """How a command ended; `exit_code` is None when the clock ended it."""
+    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`."""
 
     exit_code: int | None
     timed_out: bool
@@ -84,6 +94,7 @@ class Ended:
     stdout: bytes
     stderr: bytes
     dropped_bytes: int = 0
+    stopped: str | None = None
 
 
 class FileFault(StrEnum):
@@ -118,9 +129,16 @@ class Sandbox(Protocol):
         ...
 
     def run(
-        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+        self,
+        command: Command,
+        *,
+        stdout: Output | None = None,
+        stderr: Output | None = None,
+        until: Until | None = None,
     ) -> Ended:
-        """Run a command to its end or its deadline; at the deadline everything inside is ended.
+        """Run a command to its end or its deadline, or until `until` says why to stop it.
+
+        At the deadline, as when it is stopped, everything inside is ended.
 
         Output goes to the callbacks as it comes and, capped at `output_limit_bytes` for each
         stream (head and tail are kept, the middle is dropped), into the result.

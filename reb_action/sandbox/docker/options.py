@@ -67,7 +67,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         init=True,
         healthcheck={"test": ["NONE"]},
         labels=labels_of(trace),
-        mounts=[Mount(SandboxLayout().tools, spec.mount, type="bind", read_only=True)],
+        mounts=_mounts(spec),
         network=NETWORK if spec.network is Network.OPEN else "none",
         cap_drop=["ALL"],
         security_opt=["no-new-privileges"],
@@ -85,6 +85,21 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
 def container_name(session: str) -> str:
     """Return the name that makes a second container of one session impossible."""
     return f"reb-{session}"
+
+
+def _mounts(spec: SandboxSpec) -> list[Mount]:
+    layout = SandboxLayout()
+    places = (
+        (layout.tools, spec.mount),
+        (layout.cli, spec.agent_mount),
+        (layout.gateway, spec.gateway_mount),
+    )
+    return [
+        # A socket in a mount that is read-only can still be connected to.
+        Mount(target, source, type="bind", read_only=True)
+        for target, source in places
+        if source is not None
+    ]
 
 
 def _devices(gpus: int) -> list[DeviceRequest]:

@@ -9,7 +9,8 @@ from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, connect
 from reb_action.sandbox.docker.files import read_file, repack
 from reb_action.sandbox.docker.options import container_name, container_options
-from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.forwarding import FORWARDER
+from reb_action.sandbox.patience import LOOK_SECONDS, Patience
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -17,21 +18,19 @@ from reb_action.sandbox.protocol import (
     Network,
     Output,
     SandboxSpec,
+    Until,
     User,
 )
 from reb_action.sandbox.trace import Alive, is_leftover, parse_labels, trace_of
 
 _ROOT_UID = 0
 _UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
-_KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep"})
+_KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep", FORWARDER})
 _KILLED = 137
 _DEATH_SECONDS = 1.0
 
 # The engine and the runtime add these to each exec, beside what the image sets.
 _ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
-
-# How often to ask whether a command has ended whose output goes on, or whose child keeps it open.
-_LOOK_SECONDS = 0.5
 
 
 class DockerSandbox:
@@ -59,11 +58,16 @@ class DockerSandbox:
         return "/usr/bin/python3"
 
     def run(
-        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+        self,
+        command: Command,
+        *,
+        stdout: Output | None = None,
+        stderr: Output | None = None,
+        until: Until | None = None,
     ) -> Ended:
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
-        patience = Patience(command.timeout_seconds)
+        patience = Patience(command.timeout_seconds, until=until)
         running = self._engine.execute(self.handle, self._exec(command), out=out, err=err)
         with running.stream:
             code = _follow(self._engine, running, patience)
@@ -73,11 +77,12 @@ class DockerSandbox:
             self._require_running()
         return Ended(
             exit_code=code,
-            timed_out=code is None,
+            timed_out=code is None and patience.stopped is None,
             seconds=patience.spent_seconds,
             stdout=out.kept(),
             stderr=err.kept(),
             dropped_bytes=out.dropped_bytes + err.dropped_bytes,
+            stopped=patience.stopped if code is None else None,
         )
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
@@ -98,10 +103,10 @@ class DockerSandbox:
         return tuple(name for uid, name in found if uid != _ROOT_UID or name not in _KEEPERS)
 
     def resume(self, *, network: Network) -> None:
-        if network is Network.NONE:
+        if network is not Network.OPEN:
             self._engine.cut_off(self.handle, self._engine.inspect(self.handle).networks)
         self._engine.start(self.handle)
-        if network is Network.NONE:
+        if network is not Network.OPEN:
             self._require_no_network()
 
     def remove(self) -> None:
@@ -197,15 +202,18 @@ def sweep(*, alive: Alive) -> tuple[str, ...]:
 
 
 def _follow(engine: Engine, running: Running, patience: Patience) -> int | None:
-    """Take the output until the command has ended; None when the deadline came first."""
+    """Take the output until the command has ended; None when the deadline or a stop came first.
+
+    Whether it has ended is asked also while its output goes on, or its child keeps that open.
+    """
     code: int | None = None
     looked = time.monotonic()
     pause = 0.01
     while patience.left_seconds > 0:
-        more = running.stream.step(min(patience.left_seconds, _LOOK_SECONDS))
+        more = running.stream.step(min(patience.left_seconds, LOOK_SECONDS))
         if more:
             patience.hear()
-        if code is None and (more is None or time.monotonic() - looked > _LOOK_SECONDS):
+        if code is None and (more is None or time.monotonic() - looked > LOOK_SECONDS):
             looked = time.monotonic()
             code = engine.exit_code(running.id)
         if code is not None:
@@ -215,7 +223,8 @@ def _follow(engine: Engine, running: Running, patience: Patience) -> int | None:
         if more is None:
             # The command closed its output, or the engine has not noted its end yet.
             time.sleep(min(pause, max(0.0, patience.left_seconds)))
-            pause = min(2 * pause, _LOOK_SECONDS)
+            pause = min(2 * pause, LOOK_SECONDS)
+        patience.look()
     return code
 
 

@@ -12,7 +12,7 @@ from typing import IO
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.local.processes import MARKER, SUPERVISOR
-from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.patience import LOOK_SECONDS, Patience
 from reb_action.sandbox.protocol import Command
 
 _SUPERVISE = Path(__file__).with_name("supervise.py")
@@ -52,16 +52,17 @@ def launch(command: Command, *, marker: str) -> Started:
 
 
 def follow(started: Started, out: Capture, err: Capture, *, patience: Patience) -> int | None:
-    """Take the output until the command has ended; None when the deadline came first."""
+    """Take the output until the command has ended; None when the deadline or a stop came first."""
     told = Capture(64, pass_on=None)
     with selectors.DefaultSelector() as selector:
         for stream, capture in zip(started.streams, (out, err, told), strict=True):
             selector.register(stream, selectors.EVENT_READ, capture)
         while selector.get_map() and patience.left_seconds > 0:
-            for key, _ in selector.select(patience.left_seconds):
+            for key, _ in selector.select(min(patience.left_seconds, LOOK_SECONDS)):
                 _take(selector, key, patience)
             if told.kept():
                 patience.end()
+            patience.look()
     if not told.kept() and patience.left_seconds > 0:
         message = "The supervisor of a command in the local sandbox was killed, so how the command "
         raise SandboxError(message + "ended is not known; run the trial again, or use docker.")

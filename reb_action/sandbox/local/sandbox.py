@@ -28,6 +28,7 @@ from reb_action.sandbox.protocol import (
     Network,
     Output,
     SandboxSpec,
+    Until,
     User,
 )
 from reb_action.sandbox.trace import Alive, Trace, is_leftover, trace_of
@@ -62,12 +63,17 @@ class LocalSandbox:
         return sys.executable
 
     def run(
-        self, command: Command, *, stdout: Output | None = None, stderr: Output | None = None
+        self,
+        command: Command,
+        *,
+        stdout: Output | None = None,
+        stderr: Output | None = None,
+        until: Until | None = None,
     ) -> Ended:
         self._require_running()
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
-        patience = Patience(command.timeout_seconds)
+        patience = Patience(command.timeout_seconds, until=until)
         started = launch(command, marker=marker_of(self._trace))
         code = None
         try:
@@ -76,11 +82,12 @@ class LocalSandbox:
             self._settle(started, in_order=code is not None)
         return Ended(
             exit_code=code,
-            timed_out=code is None,
+            timed_out=code is None and patience.stopped is None,
             seconds=patience.spent_seconds,
             stdout=out.kept(),
             stderr=err.kept(),
             dropped_bytes=out.dropped_bytes + err.dropped_bytes,
+            stopped=patience.stopped if code is None else None,
         )
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:  # noqa: ARG002
@@ -136,7 +143,13 @@ def start(spec: SandboxSpec) -> LocalSandbox:
     layout = sandbox.layout
     for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    Path(layout.tools).symlink_to(Path(spec.mount).resolve())
+    for link, folder in (
+        (layout.tools, spec.mount),
+        (layout.cli, spec.agent_mount),
+        (layout.gateway, spec.gateway_mount),
+    ):
+        if folder is not None:
+            Path(link).symlink_to(Path(folder).resolve())
     return sandbox
 
 

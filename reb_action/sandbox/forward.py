@@ -1,0 +1,74 @@
+"""Carries connections from a loopback port of a sandbox to a socket of the harness.
+
+Started as `python -I -S - PORT SOCKET [PORT SOCKET]...` with this text as standard input, so that
+nothing of it lies in the sandbox. Returns as soon as it listens, and goes on in the background.
+Standard library only, Python 3.8 syntax: it runs in the sandbox's own Python.
+"""
+
+import ctypes
+import os
+import socket
+import sys
+import threading
+
+PR_SET_NAME = 15
+NAME = b"reb-forward"
+CHUNK_BYTES = 64 * 1024
+
+
+def main() -> None:
+    """Listen on each port, then leave; a child serves."""
+    words = sys.argv[1:]
+    pairs = [(int(words[n]), words[n + 1]) for n in range(0, len(words), 2)]
+    listening = [(socket.create_server(("127.0.0.1", port)), path) for port, path in pairs]
+    if os.fork():
+        return
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
+    for server, path in listening[1:]:
+        threading.Thread(target=serve, args=(server, path), daemon=True).start()
+    serve(*listening[0])
+
+
+def serve(server: socket.socket, path: str) -> None:
+    """Join every connection with one of its own to the socket."""
+    while True:
+        near, _ = server.accept()
+        threading.Thread(target=join, args=(near, path), daemon=True).start()
+
+
+def join(near: socket.socket, path: str) -> None:
+    """Copy both ways until each side has said its last; a dead socket closes the connection."""
+    with near, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as far:
+        try:
+            far.connect(path)
+        except OSError:
+            return
+        back = threading.Thread(target=copy, args=(far, near), daemon=True)
+        back.start()
+        copy(near, far)
+        back.join()
+
+
+def copy(source: socket.socket, target: socket.socket) -> None:
+    """Copy one way, then pass on that no more comes."""
+    try:
+        data = source.recv(CHUNK_BYTES)
+        while data:
+            target.sendall(data)
+            data = source.recv(CHUNK_BYTES)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        # The other side is gone: end both, so that neither waits for ever.
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+
+if __name__ == "__main__":
+    main()
