@@ -58,3 +58,9 @@ class PlaceError(RebError):
     """A file or folder of the caller cannot be used: no room, no permission, no such place."""
 
     exit_code = 9
+
+
+class GitHubError(RebError):
+    """GitHub cannot be read or written as asked; what was measured is not touched by it."""
+
+    exit_code = 10
