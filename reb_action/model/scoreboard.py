@@ -37,12 +37,15 @@ class Share:
 class Imports:
     """C0 over trials: imports missing of all; smaller is better.
 
-    `most` is the other end where a published number is known only as a range.
+    `most` is the other end where the number is only known as a range: a published one, or one
+    with unseen trials, whose imports may all be missing. `unknown` are trials that count and
+    whose number of imports nobody knows; they are in none of the numbers.
     """
 
     missing: int
     total: int
     most: int | None = None
+    unknown: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,116 @@
+"""What one agent, with one model, comes to over its trials."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Final
+
+from reb_action.model.agent import Usage
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.scoreboard import AgentScore, Imports, Known, Share, Spent, TrialRow
+from reb_action.model.verdict import ClaimKind, Scoring
+from reb_action.score.repositories import Repository, slug_of
+from reb_action.statistics import wilson
+
+_COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
+_UNKNOWN: Final = Repository()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Team:
+    """An agent with one model: its trials with a verdict, and the slugs of those without."""
+
+    agent: str
+    model: str | None
+    rows: list[TrialRow] = field(default_factory=list[TrialRow])
+    absent: list[str] = field(default_factory=list[str])
+    versions: set[str] = field(default_factory=set[str])
+
+
+def agent_score(
+    team: Team, levels: tuple[Level, ...], known: Mapping[str, Repository]
+) -> AgentScore:
+    """Return the shares and sums of an agent."""
+    absent = [known.get(slug, _UNKNOWN) for slug in team.absent]
+    rows = team.rows
+    kinds = ClaimKind if Level.C5 in levels else ()
+    return AgentScore(
+        agent=team.agent,
+        model=team.model,
+        versions=tuple(sorted(team.versions)),
+        planned=len(rows) + len(absent),
+        judged=len(rows),
+        levels={
+            scoring: {level: _share(rows, absent, scoring, level) for level in levels}
+            for scoring in Scoring
+        },
+        imports={scoring: _imports(rows, absent, scoring, known) for scoring in Scoring}
+        if Level.C0 in levels
+        else {},
+        hallucinations={
+            kind: sum(row.hallucinations.get(kind, 0) for row in rows) for kind in kinds
+        },
+        endings=dict(sorted(Counter(row.ending for row in rows if row.ending).items())),
+        spent=_spent(rows),
+    )
+
+
+def _share(
+    rows: Iterable[TrialRow], absent: Iterable[Repository], scoring: Scoring, level: Level
+) -> Share:
+    outcomes = Counter(row.cells[level].by(scoring) for row in rows)
+    passed, counted = outcomes[Outcome.PASSED], sum(outcomes[one] for one in _COUNTED)
+    missing = sum((scoring, level) not in one.inapplicable for one in absent)
+    return Share(
+        passed=passed,
+        counted=counted,
+        unseen=outcomes[Outcome.INVALID] + missing,
+        interval=wilson(passed, counted),
+    )
+
+
+def _imports(
+    rows: Iterable[TrialRow],
+    absent: Iterable[Repository],
+    scoring: Scoring,
+    known: Mapping[str, Repository],
+) -> Imports:
+    """Sum C0: the blocked have every import missing; the unseen may have all of them, or none."""
+    seen = [own for row in rows if (own := row.imports[scoring]) is not None]
+    blocked: list[int | None] = []
+    unseen = [one.imports.get(scoring) for one in absent]
+    for row in rows:
+        if row.imports[scoring] is None:
+            place = known[slug_of(row.repository)]
+            is_blocked = row.cells[Level.C0].by(scoring) is Outcome.BLOCKED
+            (blocked if is_blocked else unseen).append(place.imports.get(scoring))
+    missing = sum(one.missing for one in seen) + _sum(blocked)
+    most = missing + _sum(unseen)
+    return Imports(
+        missing=missing,
+        total=sum(one.total for one in seen) + _sum(blocked) + _sum(unseen),
+        most=most if most > missing else None,
+        unknown=(*blocked, *unseen).count(None),
+    )
+
+
+def _sum(sizes: Iterable[int | None]) -> int:
+    return sum(size for size in sizes if size is not None)
+
+
+def _spent(rows: Iterable[TrialRow]) -> Spent:
+    found = tuple(rows)
+    usages = [row.usage or Usage() for row in found]
+    return Spent(
+        input_tokens=_known(one.input_tokens for one in usages),
+        output_tokens=_known(one.output_tokens for one in usages),
+        cost_usd=_known(one.cost_usd for one in usages),
+        seconds=_known(row.seconds for row in found),
+        prefix_bytes=_known(row.prefix_bytes for row in found),
+    )
+
+
+def _known(numbers: Iterable[float | None]) -> Known:
+    known = [number for number in numbers if number is not None]
+    return Known(total=fsum(known), trials=len(known))

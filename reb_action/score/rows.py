@@ -1,0 +1,67 @@
+"""One trial of a scoreboard, from its verdict."""
+
+from collections.abc import Collection, Mapping
+
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.scoreboard import Cell, Imports, TrialRow
+from reb_action.model.verdict import ClaimKind, LevelResult, Scoring, Verdict
+
+
+def row_of(
+    verdict: Verdict,
+    levels: tuple[Level, ...],
+    models: Mapping[str, str],
+    unqualified: Collection[tuple[str, Level]],
+) -> TrialRow:
+    """Return the row of a trial; an agent that never told its model has the one it always has."""
+    run = verdict.agent_run
+    told = run.model if run else None
+    return TrialRow(
+        trial=verdict.trial,
+        repository=verdict.repository,
+        agent=verdict.agent,
+        model=told or models.get(verdict.agent),
+        attempt=verdict.attempt,
+        cells={
+            one.level: _cell(one, qualified=(verdict.trial, one.level) not in unqualified)
+            for one in verdict.results
+            if one.level in levels
+        },
+        imports=_imports(verdict.result(Level.C0)) if Level.C0 in levels else {},
+        hallucinations=_hallucinations(verdict) if Level.C5 in levels else {},
+        ending=run.ending if run else None,
+        seconds=run.seconds if run else None,
+        usage=(run.usage or run.reported) if run else None,
+        prefix_bytes=verdict.prefix_bytes,
+    )
+
+
+def _cell(result: LevelResult, *, qualified: bool) -> Cell:
+    return Cell(
+        outcome=result.outcome,
+        paper=result.paper,
+        reason=result.reason,
+        cause=result.diagnosis.cause if result.diagnosis else None,
+        qualified=qualified,
+    )
+
+
+def _imports(result: LevelResult) -> Mapping[Scoring, Imports | None]:
+    count = result.imports
+    if count is None or result.outcome is Outcome.INVALID:
+        return dict.fromkeys(Scoring)
+    return {
+        Scoring.STRICT: _counted(count.strict_missing, count.strict_total),
+        Scoring.PAPER: _counted(count.missing, count.total),
+    }
+
+
+def _counted(missing: int | None, total: int | None) -> Imports | None:
+    return None if missing is None or total is None else Imports(missing=missing, total=total)
+
+
+def _hallucinations(verdict: Verdict) -> Mapping[ClaimKind, int]:
+    """Return the paper's counts; none at all where the report was held against nothing."""
+    if verdict.result(Level.C5).outcome is Outcome.INVALID:
+        return {}
+    return {kind: verdict.audit.hallucinations(kind) for kind in ClaimKind}
