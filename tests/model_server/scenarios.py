@@ -1,0 +1,77 @@
+"""What the model does, by the name in its URL: each step of a conversation, or a fault."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+VENV = "python3 -m venv --without-pip ../venv"
+REPORT = (
+    'python3 -c "import json, os, platform; json.dump(dict('
+    "python_path=os.path.abspath('../venv/bin/python'), python_version=platform.python_version(),"
+    " torch_version=None, cuda_available=None, gpu_count=None, ddp_expected_ok=None,"
+    " env_tool='venv', env_name=None, notes=None), open('../report.json', 'w'))\""
+)
+COMMANDS = (VENV, REPORT)
+"""What a good agent does, from the checkout; plain, since some agents refuse `$(...)`."""
+
+TEXT = "# Done\n\nThe environment is ready and the report is written."
+HUGE = 4 * 1024 * 1024
+
+
+class Fault(StrEnum):
+    """How an answer goes wrong on its way."""
+
+    NONE = "none"
+    SILENCE = "silence"
+    STALL = "stall"
+    SLOW_HEADERS = "slow-headers"
+    CUT = "cut"
+    BAD_BYTES = "bad-bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """`steps` are command lines, one per call of the shell; then comes `text`.
+
+    With `endless`, the last step comes for ever. `flaky` is how many requests get `status` first.
+    """
+
+    steps: tuple = ()
+    text: str = TEXT
+    endless: bool = False
+    status: int = 200
+    flaky: int | None = None
+    fault: Fault = Fault.NONE
+    seconds: float = 0.0
+
+
+def scenarios(commands=COMMANDS):
+    """Return all scenarios, with what a good agent does."""
+    joined = " && ".join(commands)
+    errors = {
+        f"e{status}": Scenario(status=status)
+        for status in (400, 401, 403, 404, 413, 429, 500, 503, 529)
+    }
+    return {
+        **errors,
+        "ok": Scenario(steps=(joined,)),
+        "multi": Scenario(steps=(*commands, "ls ..")),
+        "loop": Scenario(steps=("true",), endless=True),
+        "text": Scenario(),
+        "empty": Scenario(text=""),
+        "no-report": Scenario(steps=("ls",), text="I could not do it and leave no report."),
+        "flaky": Scenario(steps=(joined,), status=429, flaky=1),
+        "slow": Scenario(steps=(joined,), seconds=0.2),
+        "silence": Scenario(fault=Fault.SILENCE),
+        "stall": Scenario(fault=Fault.STALL),
+        "slow-headers": Scenario(fault=Fault.SLOW_HEADERS),
+        "cut": Scenario(fault=Fault.CUT),
+        "huge": Scenario(steps=(joined,), text="x" * HUGE),
+        "huge-output": Scenario(steps=("yes overflow | head -c 20000000", joined)),
+        "invalid-utf8": Scenario(steps=(joined,), fault=Fault.BAD_BYTES),
+        "invalid-output": Scenario(steps=("printf 'a\\377\\376b'", joined)),
+        "sleep": Scenario(steps=('python3 -c "import time; time.sleep(3600)"',)),
+        "crash": Scenario(steps=("kill -KILL $PPID",)),
+    }
+
+
+SCENARIOS = tuple(scenarios())
