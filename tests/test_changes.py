@@ -52,9 +52,9 @@ TURNS = [
     ((P, P), (P, B), Turn.BROKEN),
     ((P, P), (P, X), Turn.UNCHANGED),
     ((P, F), (P, X), Turn.FIXED),
-    ((I, X), (P, F), Turn.NEW),
+    ((X, X), (P, F), Turn.NEW),
     ((N, N), (F, F), Turn.NEW),
-    ((B, F), (I, X), Turn.GONE),
+    ((B, F), (X, X), Turn.GONE),
 ]
 
 
