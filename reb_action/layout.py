@@ -52,6 +52,11 @@ class SandboxLayout:
         return f"{self.root}/opt/agent"
 
     @property
+    def state(self) -> str:
+        """The agent program's own writable folder: its settings and session files."""
+        return f"{self.root}/opt/state"
+
+    @property
     def cli(self) -> str:
         """The read-only mount with the agent's installed program, where it has one."""
         return f"{self.root}/opt/cli"

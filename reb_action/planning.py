@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from reb_action import documents, manifest
-from reb_action.agents.spec import agent
+from reb_action.agents.catalogue import agent
 from reb_action.documents import Json, NotJsonError, parse_json, read_bytes, show
 from reb_action.errors import DocumentError, UsageError
 from reb_action.git import git

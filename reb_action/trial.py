@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reb_action import documents, report, session, source
+from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive
 from reb_action.agents.environment import settings
 from reb_action.agents.prompt import prompt
-from reb_action.agents.spec import AgentLimits, agent
+from reb_action.agents.spec import AgentLimits
 from reb_action.errors import RebError, UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.judging import conclude

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from reb_action.agents import spec as specs
+from reb_action.agents import catalogue
+from reb_action.agents.catalogue import AGENTS, agent, load
 from reb_action.agents.drive import drive
 from reb_action.agents.environment import base, fill, settings, values
 from reb_action.agents.log import TAIL_BYTES, AgentLog
 from reb_action.agents.prompt import prompt
-from reb_action.agents.spec import AGENTS, AgentLimits, AgentSpec, Need, agent, load
+from reb_action.agents.spec import AgentLimits, AgentSpec, Need
 from reb_action.errors import DocumentError, UsageError
 from reb_action.layout import SandboxLayout
 from reb_action.model.agent import AgentRun, Ending
@@ -77,13 +78,15 @@ def agent_file(folder: Path, text: str) -> Path:
 
 
 def test_every_agent_of_the_list_is_a_file_and_no_other() -> None:
-    folder = Path(specs.__file__).parent
+    folder = Path(catalogue.__file__).parent
     assert sorted(path.stem for path in folder.glob("*.yaml")) == sorted(AGENTS)
     assert [load(folder / f"{name}.yaml").name for name in AGENTS] == list(AGENTS)
 
 
 def test_baselines_need_the_network_and_the_others_nothing() -> None:
-    needs = {name: load(Path(specs.__file__).with_name(f"{name}.yaml")).needs for name in AGENTS}
+    needs = {
+        name: load(Path(catalogue.__file__).with_name(f"{name}.yaml")).needs for name in AGENTS
+    }
     assert {name for name, need in needs.items() if need == (Need.NETWORK,)} == {"pip", "uv"}
 
 
@@ -108,9 +111,22 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ("argvs: [x]", 'the document: the key "argvs" is not known; perhaps you meant argv'),
         ("argv: sh -c x", 'argv: "sh -c x" is not of type array'),
         ("argv: []", "argv: the list is empty"),
-        ("argv: ['{python}']", "{python} is not known; use one of agent, deadline_seconds, home,"),
-        ("argv: [x]\nenv: {A: '{key}'}", "{key} is not known; use one of agent, deadline_seconds"),
-        ("argv: [x]\nparser: regex", 'parser: "regex" is not one of none'),
+        ("argv: ['{python}']", "{python} is not known; use one of agent, cli, deadline_seconds,"),
+        ("argv: [x]\nenv: {A: '{key}'}", "{key} is known only to an agent with a dialect"),
+        ("argv: [x]\nparser: regex", 'parser: "regex" is not one of none, claude-code, codex,'),
+        (
+            "argv: ['{base_url} {keys}']\ndialect: gemini",
+            "{keys} is not known; use one of agent, base_url, cli, deadline_seconds, home, key,",
+        ),
+        ("argv: [x]\ndialect: irc", 'dialect: "irc" is not one of anthropic-messages, openai-'),
+        ("argv: [x]\ninstall: {version: '1'}", "install: none of the keys npm, pypi, git is there"),
+        ("argv: [x]\ninstall: {npm: x, version: ^1.0.0}", 'install.version: "^1.0.0" does not'),
+        (
+            "argv: [x]\ninstall: {git: 'https://x/y', version: '1.0'}",
+            "install.version: git needs the 40 digits of a commit, a package its release",
+        ),
+        ("argv: [x]\nsecrets: [lower]", 'secrets.0: "lower" does not match ^[A-Z_][A-Z0-9_]*$'),
+        ("argv: [x]\nsessions: [../x]", 'sessions.0: "../x" does not match'),
         ("argv: [x]\ntakes: command", "{command} stands in argv exactly when takes is command"),
         ("argv: ['{command}']", "{command} stands in argv exactly when takes is command"),
         ("argv: [x]\nfiles: {../x: y}", 'files: "../x" does not match'),

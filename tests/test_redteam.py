@@ -9,8 +9,9 @@ import pytest
 from sandbox_fixtures import docker_image, shell
 
 from reb_action import imports, toolchain, trial
+from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive
-from reb_action.agents.spec import AgentLimits, agent
+from reb_action.agents.spec import AgentLimits
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import RUN_LEVELS, Level, Outcome
 from reb_action.redteam.cheater import Fools, cheaters, controls, limits

@@ -1,7 +1,9 @@
 """The environment of an agent: complete, explicit, and free of credentials."""
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from reb_action.errors import UsageError
@@ -55,8 +57,20 @@ def settings(environ: Mapping[str, str]) -> dict[str, str]:
     return passed
 
 
-def values(layout: SandboxLayout, *, deadline_seconds: int) -> dict[str, str]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """A model as an agent sees it: a name, an address without a path, and what opens it."""
+
+    name: str
+    base_url: str
+    key: str = field(repr=False)
+
+
+def values(
+    layout: SandboxLayout, *, deadline_seconds: int, prompt: str = "", model: Model | None = None
+) -> dict[str, str]:
     """Return what the names in braces stand for in one sandbox."""
+    of_model = {"model": model.name, "base_url": model.base_url, "key": model.key} if model else {}
     return {
         "repo": layout.repository,
         "home": layout.home,
@@ -66,6 +80,11 @@ def values(layout: SandboxLayout, *, deadline_seconds: int) -> dict[str, str]:
         "deadline_seconds": str(deadline_seconds),
         # The sandbox's own, which nobody else shares.
         "tmp": f"{layout.root}/tmp",  # noqa: S108
+        "state": layout.state,
+        "cli": layout.cli,
+        # Escaped, as a text of JSON and so of YAML.
+        "prompt_json": json.dumps(prompt),
+        **of_model,
     }
 
 

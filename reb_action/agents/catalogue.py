@@ -1,0 +1,187 @@
+"""The agents there are: YAML files of this folder, or of the user's, each read into a value."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, assert_never, cast
+
+import yaml
+
+from reb_action.agents.spec import (
+    AgentFile,
+    AgentLimits,
+    AgentSpec,
+    Install,
+    Need,
+    Parser,
+    Source,
+    Stdin,
+    Takes,
+)
+from reb_action.documents import Json, problem, read_bytes, show
+from reb_action.errors import DocumentError, UsageError
+from reb_action.model.agent import Dialect
+
+AGENTS: Final = (
+    *("nop", "replay", "command", "pip", "uv"),
+    *("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent", "nexau"),
+)
+"""The agents that come with us, each a file of this folder."""
+
+NAMES: Final = frozenset(
+    {
+        *("repo", "home", "report", "agent", "prompt_file", "deadline_seconds", "tmp"),
+        *("state", "cli", "prompt_json"),
+    }
+)
+"""What texts of an agent may name in braces."""
+
+MODEL_NAMES: Final = frozenset({"base_url", "key", "model"})
+"""What they may name besides where the agent speaks to a model, and so has a dialect."""
+
+_COMMAND: Final = "{command}"
+_LIMIT_BYTES: Final = 256 * 1024
+_LOCK_BYTES: Final = 1024 * 1024
+_FOLDER_BYTES: Final = 64 * 1024 * 1024
+_HERE: Final = Path(__file__).parent
+
+
+def agent(name: str, *, argument: str | None = None) -> AgentSpec:
+    """Return one of AGENTS, or the agent of a YAML file, with what the user gave it.
+
+    Raises UsageError for a wrong name or argument, DocumentError for a wrong file.
+    """
+    if name in AGENTS:
+        return _with_argument(load(_HERE / f"{name}.yaml"), argument)
+    if name.endswith((".yaml", ".yml")):
+        return _with_argument(load(Path(name)), argument)
+    raise UsageError(
+        f"there is no agent {show(name)}; name a file ending in .yaml or one of: "
+        + ", ".join(AGENTS)
+    )
+
+
+def load(path: Path) -> AgentSpec:
+    """Read the file of an agent; raises DocumentError that names file, key and value."""
+    try:
+        data = cast(Json, yaml.safe_load(read_bytes(path, limit=_LIMIT_BYTES)))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        clause = str(error).splitlines()[0]
+        raise DocumentError(f"{path.name}: not readable as YAML: {clause}") from None
+    fault = problem(data, "agent") or next(_faults(cast(dict[str, Json], data)), None)
+    if fault is not None:
+        raise DocumentError(f"{path.name}: {fault}")
+    spec = _spec(cast(dict[str, Json], data), lock=path.with_suffix(".lock"))
+    if spec.name != path.stem:
+        raise DocumentError(f"{path.name}: the agent {spec.name} belongs in {spec.name}.yaml")
+    return spec
+
+
+def _faults(data: dict[str, Json]) -> Iterator[str]:
+    argv = cast(list[str], data["argv"])
+    if (_COMMAND in argv) != (data.get("takes") == Takes.COMMAND):
+        yield f"{_COMMAND} stands in argv exactly when takes is command"
+    env = cast(dict[str, str], data.get("env", {}))
+    files = [file for key in ("files", "state") for file in _mapping(data, key).values()]
+    words = (word for word in argv if word != _COMMAND)
+    texts = (*words, *env.values(), *(file for file in files if isinstance(file, str)))
+    known = NAMES | MODEL_NAMES if "dialect" in data else NAMES
+    for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
+        if name in MODEL_NAMES - known:
+            yield f"{{{name}}} is known only to an agent with a dialect"
+        elif name not in known:
+            yield f"{{{name}}} is not known; use one of {', '.join(sorted(known))}"
+    install = _mapping(data, "install")
+    if ("git" in install) != bool(re.fullmatch("[0-9a-f]{40}", str(install.get("version", "")))):
+        yield "install.version: git needs the 40 digits of a commit, a package its release"
+    for file in files:
+        if isinstance(file, dict) and not (_HERE / str(file["packaged"])).is_file():
+            yield f"files: there is no packaged file {show(file['packaged'])}"
+
+
+def _spec(data: dict[str, Json], *, lock: Path) -> AgentSpec:
+    return AgentSpec(
+        name=cast(str, data["name"]),
+        title=cast(str, data["title"]),
+        argv=_texts(data, "argv"),
+        needs=tuple(Need(need) for need in _texts(data, "needs")),
+        takes=Takes(cast(str, data.get("takes", Takes.NOTHING))),
+        dialect=Dialect(cast(str, data["dialect"])) if "dialect" in data else None,
+        install=_install(_mapping(data, "install"), lock) if "install" in data else None,
+        env=cast(dict[str, str], data.get("env", {})),
+        secrets=_texts(data, "secrets"),
+        files=tuple(_file(*item) for item in _mapping(data, "files").items()),
+        state=tuple(_file(*item) for item in _mapping(data, "state").items()),
+        stdin=Stdin(cast(str, data.get("stdin", Stdin.NONE))),
+        parser=Parser(cast(str, data.get("parser", Parser.NONE))),
+        sessions=_texts(data, "sessions"),
+        limits=AgentLimits(**cast(dict[str, int], data.get("limits", {}))),
+    )
+
+
+def _install(data: dict[str, Json], lock: Path) -> Install:
+    source = next(source for source in Source if source in data)
+    return Install(
+        source=source,
+        package=cast(str, data[source]),
+        version=cast(str, data["version"]),
+        python=cast("str | None", data.get("python")),
+        lock=read_bytes(lock, limit=_LOCK_BYTES) if lock.is_file() else None,
+    )
+
+
+def _mapping(data: dict[str, Json], key: str) -> dict[str, Json]:
+    return cast(dict[str, Json], data.get(key, {}))
+
+
+def _texts(data: dict[str, Json], key: str) -> tuple[str, ...]:
+    return tuple(cast(list[str], data.get(key, [])))
+
+
+def _file(name: str, value: Json) -> AgentFile:
+    if isinstance(value, dict):
+        return AgentFile(name=name, content=(_HERE / str(value["packaged"])).read_bytes())
+    return AgentFile(name=name, content=str(value).encode(), text=True)
+
+
+def _with_argument(spec: AgentSpec, argument: str | None) -> AgentSpec:
+    match spec.takes:
+        case Takes.NOTHING if argument is None:
+            return spec
+        case Takes.NOTHING:
+            raise UsageError(f"the agent {spec.name} takes no argument; leave it out")
+        case Takes.COMMAND:
+            return replace(spec, command=_words(spec.name, argument or ""))
+        case Takes.FOLDER:
+            return replace(spec, files=(*spec.files, *_folder(spec.name, argument or "")))
+        case _:
+            assert_never(spec.takes)
+
+
+def _words(name: str, line: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(f"the command line of the agent {name}: {error}".lower()) from None
+    if not words:
+        raise UsageError(f"the agent {name} needs a command line as its argument")
+    return words
+
+
+def _folder(name: str, text: str) -> tuple[AgentFile, ...]:
+    folder = Path(text)
+    if not text or not folder.is_dir():
+        raise UsageError(f"the agent {name} needs a folder as its argument; {show(text)} is none")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    if sum(path.stat().st_size for path in paths) > _FOLDER_BYTES:
+        raise UsageError(f"{folder} holds more than {_FOLDER_BYTES} bytes; give a smaller folder")
+    return tuple(
+        AgentFile(
+            name=f"folder/{path.relative_to(folder)}",
+            content=path.read_bytes(),
+            executable=bool(path.stat().st_mode & 0o100),
+        )
+        for path in paths
+    )
