@@ -1,6 +1,7 @@
 """Strict JSON of any origin to plain values, and plain values to canonical bytes."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Final
@@ -9,6 +10,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _DEPTH: Final = 64
 _SHOWN: Final = 80
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class NotJsonError(ValueError):
@@ -76,7 +78,7 @@ def _check_bounds(value: Json) -> None:
             raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
         if isinstance(item, int | float) and not abs(item) <= sys.float_info.max:
             raise NotJsonError("it holds a number too large to represent")
-        if isinstance(item, str) and any("\ud800" <= letter <= "\udfff" for letter in item):
+        if isinstance(item, str) and not item.isascii() and _SURROGATE.search(item):
             raise NotJsonError("it holds half of a surrogate pair")
 
 

@@ -12,11 +12,14 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
 from reb_action.documents.parsing import Json, show
+from reb_action.documents.quick import Check, compiled
 from reb_action.layout import data_folder
 
 
 def problem(value: Json, schema: str) -> str | None:
     """Return the most telling disagreement of a value with `schemas/<schema>.schema.json`."""
+    if _is_fine(schema)(value):
+        return None
     error = _first_error(value, schema)
     return None if error is None else _sentence(error)
 
@@ -47,9 +50,18 @@ def _alternatives(error: ValidationError) -> list[str]:
 
 @cache
 def _validator(schema: str) -> Draft202012Validator:
+    return _Validator(_document(schema), format_checker=FormatChecker(["regex"]))
+
+
+@cache
+def _is_fine(schema: str) -> Check:
+    return compiled(_document(schema)) or (lambda _: False)
+
+
+@cache
+def _document(schema: str) -> dict[str, Json]:
     path = data_folder("schemas") / f"{schema}.schema.json"
-    document = json.loads(path.read_text(encoding="utf-8"))
-    return _Validator(document, format_checker=FormatChecker(["regex"]))
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _matches(_: object, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
