@@ -1,7 +1,7 @@
 """Carries connections from a loopback port of a sandbox to a socket of the harness.
 
-Started as `python -I -S - PORT SOCKET [PORT SOCKET]...` with this text as standard input, so that
-nothing of it lies in the sandbox. Returns as soon as it listens, and goes on in the background.
+Started as `python -I -S - PORT SOCKET` with this text as standard input, so that nothing of it
+lies in the sandbox. Returns as soon as it listens, and goes on in the background.
 Standard library only, Python 3.8 syntax: it runs in the sandbox's own Python.
 """
 
@@ -17,10 +17,8 @@ CHUNK_BYTES = 64 * 1024
 
 
 def main() -> None:
-    """Listen on each port, then leave; a child serves."""
-    words = sys.argv[1:]
-    pairs = [(int(words[n]), words[n + 1]) for n in range(0, len(words), 2)]
-    listening = [(socket.create_server(("127.0.0.1", port)), path) for port, path in pairs]
+    """Listen, then leave; a child joins every connection with one of its own to the socket."""
+    server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
     if os.fork():
         return
     os.setsid()
@@ -28,16 +26,9 @@ def main() -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
-    for server, path in listening[1:]:
-        threading.Thread(target=serve, args=(server, path), daemon=True).start()
-    serve(*listening[0])
-
-
-def serve(server: socket.socket, path: str) -> None:
-    """Join every connection with one of its own to the socket."""
     while True:
         near, _ = server.accept()
-        threading.Thread(target=join, args=(near, path), daemon=True).start()
+        threading.Thread(target=join, args=(near, sys.argv[2]), daemon=True).start()
 
 
 def join(near: socket.socket, path: str) -> None:

@@ -1,11 +1,16 @@
-"""Opens loopback ports in a sandbox that lead to sockets of the harness."""
+"""Opens a loopback port in a sandbox that leads to a socket of the harness."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.protocol import Command, Sandbox, User
+
+PORT: Final = 47801
+"""Where the harness is reached inside; no service is known to use it."""
+
+SOCKET: Final = "reb.sock"
+"""Name of the socket in the folder that is mounted as `layout.gateway`."""
 
 FORWARDER: Final = "reb-forward"
 """Its name among the processes of a sandbox."""
@@ -14,17 +19,16 @@ _SCRIPT: Final = Path(__file__).with_name("forward.py")
 _SECONDS: Final = 60
 
 
-def forward(sandbox: Sandbox, ports: Mapping[int, str]) -> None:
-    """Let each port on 127.0.0.1 inside lead to the socket with this name in `layout.gateway`.
+def forward(sandbox: Sandbox) -> None:
+    """Let PORT on 127.0.0.1 inside lead to SOCKET in `layout.gateway`.
 
     As root, without a capability, so that an agent that ends all its own processes does not cut
     itself off. It ends with everything else at the freeze.
     """
-    folder = sandbox.layout.gateway
-    words = [word for port, name in ports.items() for word in (str(port), f"{folder}/{name}")]
+    target = f"{sandbox.layout.gateway}/{SOCKET}"
     done = sandbox.run(
         Command(
-            argv=(sandbox.trusted_python, "-I", "-S", "-", *words),
+            argv=(sandbox.trusted_python, "-I", "-S", "-", str(PORT), target),
             cwd="/",
             timeout_seconds=_SECONDS,
             user=User.ROOT,
