@@ -15,13 +15,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from reb_action import documents, qualified, trial, witness
+from reb_action import documents, qualified, source, trial, witness
 from reb_action.errors import UsageError
-from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Oracle
+from reb_action.model.manifest import GPU_LEVELS, Level, Oracle
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
+from reb_action.probing.imports import sources
 from reb_action.render.escape import log
 from reb_action.session import AgentChoice
+from reb_action.shadow import shadow_of
 from reb_action.trial import Options, Tell
 
 AGENT_SECONDS: Final = 3600
@@ -51,6 +53,7 @@ class Plan:
 
     With `base`, the environment is that interpreter's packages and the wheels of `cache`, for a
     machine without a package index; else uv installs the oracle's pins, kept in `cache`.
+    `shadows` are the repository's own modules that the entry points stand on.
     """
 
     options: Options
@@ -58,6 +61,7 @@ class Plan:
     cache: Path
     date: str
     base: Path | None = None
+    shadows: tuple[str, ...] = ()
 
 
 def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) -> Plan:
@@ -74,6 +78,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
     if manifest.oracle is None:
         raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
     shutil.rmtree(plan.options.folder, ignore_errors=True)
+    plan = replace(plan, shadows=_shadows(plan))
     right = _trial(plan, None, environ=environ, tell=tell)
     wrong = {
         sabotage: _trial(plan, sabotage, environ=environ, tell=tell)
@@ -157,8 +162,8 @@ def _spoiled(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> Iterator[
         case Sabotage.FRAMEWORK_BROKEN:
             yield 'rm "$site/torch/lib/libtorch_cpu.so"'
         case Sabotage.PACKAGE_SHADOWED:
-            name = _own_package(plan.options.manifest)
-            yield _hook(f"import sys, types; sys.modules[{name!r}] = types.ModuleType({name!r})")
+            empty = f"{{name: types.ModuleType(name) for name in {plan.shadows!r}}}"
+            yield _hook(f"import sys, types; sys.modules.update({empty})")
         case Sabotage.DEVICES_HIDDEN:
             yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
         case _:
@@ -170,16 +175,18 @@ def _hook(code: str) -> str:
     return f'echo {shlex.quote(code)} > "$site/spoiled.pth"'
 
 
-def _own_package(manifest: Manifest) -> str | None:
-    """Return the package that a decoy is in; a script of its own has none."""
-    folders = [Path(one.decoy).parts[:-1] for one in manifest.entrypoints.values()]
-    packages = [parts[1:] if parts[:1] == ("src",) else parts for parts in folders]
-    return next((parts[0] for parts in packages if parts), None)
+def _shadows(plan: Plan) -> tuple[str, ...]:
+    manifest, folder = plan.options.manifest, plan.options.folder / "source"
+    checkout = source.checkout(manifest, folder=folder, mirror=plan.options.mirror)
+    texts = sources(checkout)
+    shutil.rmtree(folder)
+    found = {shadow_of(manifest, level, texts) for level in plan.levels}
+    return tuple(sorted(name for name in found if name is not None))
 
 
 def _sabotages(plan: Plan, oracle: Oracle) -> tuple[Sabotage, ...]:
     wanted = [Sabotage.BARE]
-    wanted += [Sabotage.PACKAGE_SHADOWED] if _own_package(plan.options.manifest) else []
+    wanted += [Sabotage.PACKAGE_SHADOWED] if plan.shadows else []
     # The framework of a base interpreter is not ours to break.
     wanted += [Sabotage.FRAMEWORK_BROKEN] if plan.base is None else []
     wanted += [Sabotage.KEY_REMOVED] if oracle.key else []

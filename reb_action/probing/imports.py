@@ -25,13 +25,13 @@ def observe_imports(
     tools = toolchain.find_toolchain()
     _place(tools, room.mount / "toolchain")
     begun, place = time.monotonic(), f"imports-{nonce()}"
-    sources = _sources(source)
-    _lay_out(room, source, sources, interpreter, native, place)
+    texts = sources(source)
+    _lay_out(room, source, texts, interpreter, native, place)
     try:
         unresolved = imports.read_unresolved(_pyright(room, place))
     finally:
         shutil.rmtree(room.mount / place, ignore_errors=True)
-    by_file = {path: imports.imported_names(text) for path, text in sources.items()}
+    by_file = {path: imports.imported_names(text) for path, text in texts.items()}
     names = frozenset[str]().union(*by_file.values())
     local = imports.local_names(by_file)
     third_party = imports.third_party(names, local=local)
@@ -42,7 +42,7 @@ def observe_imports(
         stub_only=tuple(sorted(unresolved.stub_only)),
         hollow=hollow_modules(room, interpreter, third_party - unresolved.missing),
         local=tuple(sorted(local)),
-        files=len(sources),
+        files=len(texts),
         pyright=tools.version,
         seconds=round(time.monotonic() - begun, 2),
     )
@@ -57,7 +57,8 @@ def _place(tools: toolchain.Toolchain, target: Path) -> None:
     part.replace(target)
 
 
-def _sources(source: Source) -> dict[str, bytes]:
+def sources(source: Source) -> dict[str, bytes]:
+    """Return the files that count at C0, by their paths."""
     found: dict[str, bytes] = {}
     for file in source.files:
         path = source.folder / file.path
@@ -69,12 +70,12 @@ def _sources(source: Source) -> dict[str, bytes]:
 def _lay_out(
     room: Room,
     source: Source,
-    sources: dict[str, bytes],
+    texts: dict[str, bytes],
     interpreter: Interpreter,
     native: tuple[str, ...],
     place: str,
 ) -> None:
-    reduced = {path: imports.sufficient_source(text) for path, text in sources.items()}
+    reduced = {path: imports.sufficient_source(text) for path, text in texts.items()}
     others = {
         file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""
         for file in source.files
