@@ -17,9 +17,11 @@ from pathlib import Path
 
 from reb_action.documents import SCHEMA
 from reb_action.model.plan import Plan
+from reb_action.model.scoreboard import Publication, Scoreboard
 from reb_action.session import DOCUMENTS as OF_A_TRIAL
 
-DOCUMENTS = {**OF_A_TRIAL, "plan": Plan}
+OF_A_RUN = {"plan": Plan, "scoreboard": Scoreboard, "published": Publication}
+DOCUMENTS = {**OF_A_TRIAL, **OF_A_RUN}
 FOLDER = Path(__file__).parent
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 

@@ -117,6 +117,30 @@ class TrialRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PublishedCounts:
+    """What a paper counted for one agent; of C0 only a range may be known, None is unknown."""
+
+    agent: str
+    model: str
+    missing: int
+    most: int | None
+    passed: Mapping[Level, int]
+    hallucinations: int
+    capability: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Publication:
+    """A paper's results as our data file holds them; `counted` are its denominators."""
+
+    source: str
+    runs: int
+    imports: int
+    counted: Mapping[Level, int]
+    agents: tuple[PublishedCounts, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
     """One row of the paper, which stands beside ours: by its own scoring, one run of each."""
 
