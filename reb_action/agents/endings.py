@@ -32,8 +32,9 @@ def conclude(
     cut = _cut_short(ended, tally, limits)
     if cut is not None:
         return cut
-    if account is not None and account.ending in (Ending.LIMIT, Ending.MODEL_ERROR):
-        return account.ending, _with_report(account.detail or _refusals(tally), reported=reported)
+    told = account.ending if account is not None else None
+    if account is not None and (told is Ending.LIMIT or told is Ending.MODEL_ERROR):
+        return told, _with_report(account.detail or _refusals(tally), reported=reported)
     if reported:
         return Ending.DONE, _doubt(ended, account)
     missing = f"it ended with {ended.exit_code} and {_NO_REPORT[left]}"
