@@ -1,7 +1,10 @@
-"""Takes what has the shape of a credential out of text that will be published."""
+"""Takes credentials out of text that will be published: by their shape, and by their value."""
 
+import base64
 import re
+from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
 MARK: Final = b"***"
 
@@ -20,6 +23,41 @@ _SHAPES: Final = (
 _SHAPE: Final = re.compile(b"|".join(_SHAPES))
 
 
-def redact(data: bytes) -> bytes:
-    """Return data with `***` for each credential; doing it again changes nothing."""
-    return _SHAPE.sub(MARK, data)
+# A terminal, a wrapped line of base64 or an escape of JSON may break a value anywhere.
+_BREAK: Final = rb"(?:\s|\\[nr])*"
+_SHORTEST: Final = 8
+
+
+def redact(data: bytes, secrets: Iterable[str] = ()) -> bytes:
+    """Return data with `***` for each credential; doing it again changes nothing.
+
+    `secrets` are taken out by value, in any of their `forms`, also where a line breaks in them.
+    """
+    values = [
+        _BREAK.join(re.escape(form[i : i + 1]) for i in range(len(form))) for form in _all(secrets)
+    ]
+    clean = re.sub(b"|".join(values), MARK, data) if values else data
+    return _SHAPE.sub(MARK, clean)
+
+
+def forms(secret: str) -> frozenset[bytes]:
+    """Return what a value looks like as it is, URL-encoded, and inside anything in base64."""
+    raw = secret.encode()
+    quoted = quote(raw, safe="").encode()
+    escaped = re.sub(rb"%..", lambda match: match[0].lower(), quoted)
+    encoded = [_inside(raw, before) for before in range(3)]
+    url_safe = [form.translate(bytes.maketrans(b"+/", b"-_")) for form in encoded]
+    long = (form for form in (*encoded, *url_safe) if len(form) >= _SHORTEST)
+    return frozenset({raw, quoted, escaped, *long}) - {b""}
+
+
+def _inside(raw: bytes, before: int) -> bytes:
+    """Return the digits of base64 that a value alone decides, with so many bytes before it."""
+    digits = base64.b64encode(bytes(before) + raw).rstrip(b"=")
+    whole = (before + len(raw)) % 3 == 0
+    return digits[(0, 2, 3)[before] : len(digits) if whole else -1]
+
+
+def _all(secrets: Iterable[str]) -> list[bytes]:
+    found = {form for secret in secrets for form in forms(secret)}
+    return sorted(found, key=lambda form: (-len(form), form))

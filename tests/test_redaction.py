@@ -1,11 +1,16 @@
 """Credentials are taken out of logs and reports before these are hashed, judged and uploaded."""
 
+import base64
 import hashlib
+import json
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reb_action import redaction
-from reb_action.redaction import redact
+from reb_action.redaction import forms, redact
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nAAAA\n-----END RSA PRIVATE KEY-----"
 # In pieces, so that no scanner takes this file for a leak.
@@ -49,3 +54,46 @@ def test_what_is_no_credential_stays(text):
 
 def test_log_of_many_lines_takes_no_time():
     assert len(redaction.redact(b"sk- gh hf_ epoch 1 loss 0.5\n" * 300_000)) == 8_400_000
+
+
+SECRET = "k3y/with+odd=signs~and-length"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        quote(SECRET, safe=""),
+        quote(SECRET, safe="").replace("%2F", "%2f").replace("%2B", "%2b").replace("%3D", "%3d"),
+        SECRET[:9] + "\r\n" + SECRET[9:],
+        json.dumps(SECRET[:9] + "\n" + SECRET[9:]).strip('"'),
+    ],
+)
+def test_value_is_taken_out_in_every_form(text):
+    assert redact(f"before {text} after".encode(), [SECRET]) == b"before *** after"
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@given(before=st.binary(max_size=7), after=st.binary(max_size=7), width=st.integers(1, 90))
+def test_value_inside_base64_is_taken_out(encode, before, after, width):
+    text = encode(before + SECRET.encode() + after)
+    lines = b"\n".join(text[at : at + width] for at in range(0, len(text), width))
+    clean = redact(lines, [SECRET])
+    assert b"***" in clean
+    # What is left of it is less than a byte at each end.
+    kept = clean.replace(b"\n", b"").replace(b"=", b"")
+    assert len(kept) <= len(b"***") + -(-len(before) * 4 // 3) + -(-len(after) * 4 // 3) + 2
+
+
+def test_of_a_short_value_no_common_text_goes():
+    assert redact(b"abcd YWJj abc", ["abc"]) == b"***d YWJj ***"
+    assert forms("") == frozenset()
+
+
+def test_longer_value_goes_before_one_that_begins_it():
+    assert redact(b"secret-two secret", ["secret", "secret-two"]) == b"*** ***"
+
+
+def test_large_log_without_the_value_takes_no_time():
+    data = b"epoch 1 loss 0.5 k3y k3y/with aHR0cA==\n" * 400_000
+    assert redact(data, [SECRET]) == data
