@@ -3,6 +3,7 @@
 import html
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 _LIMIT: Final = 400
@@ -47,11 +48,19 @@ def _row(line: str) -> str:
     return row if len(row) <= _LIMIT else row[: _LIMIT - 1] + "…"
 
 
-def markdown(text: str) -> str:
+def markdown(text: str, *, limit: int = _LIMIT) -> str:
     """Return text as one code span for Markdown, table cells too: no link, mention or tag in it."""
     # A table takes every `|` for its own, within code too.
-    line = clean(text).replace("|", "\N{DIVIDES}") or "-"
+    line = clean(text, limit=limit).replace("|", "\N{DIVIDES}") or "-"
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if line[0] in "` " or line[-1] in "` " else ""
     return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def markdown_block(lines: Iterable[str]) -> str:
+    """Return lines as one fenced block for Markdown: no link, mention, tag or fence in it."""
+    rows = [clean(line) for line in lines]
+    longest = max((len(run) for row in rows for run in re.findall("`+", row)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join((f"{fence}text", *rows, fence))

@@ -1,0 +1,93 @@
+"""The comment on a pull request: per level, what changed, details folded; shortened in stages."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, assert_never
+
+from reb_action.model.publication import COMMENT_CHARACTERS, MARKER_CHARACTERS
+from reb_action.render import differences, sections
+from reb_action.render.edition import Edition
+from reb_action.render.escape import markdown
+
+LIMIT: Final = COMMENT_CHARACTERS - MARKER_CHARACTERS
+_ALL: Final = 100_000
+
+
+class Grid(StrEnum):
+    """How the outcomes of single trials are told."""
+
+    WORDS = "words"
+    LETTERS = "letters"
+    FAILING = "failing"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """How much is told; `names` is the most of any list, `without` says what is left out."""
+
+    grid: Grid
+    names: int
+    reasons: bool = False
+    without: str = ""
+
+
+STAGES: Final = (
+    Stage(grid=Grid.WORDS, names=_ALL, reasons=True),
+    Stage(grid=Grid.WORDS, names=_ALL, without="why levels did not pass"),
+    Stage(grid=Grid.LETTERS, names=200, without="why levels did not pass, long lists"),
+    Stage(grid=Grid.FAILING, names=50, without="trials that passed, reasons, long lists"),
+    Stage(grid=Grid.NONE, names=5, without="single trials, reasons, long lists"),
+)
+"""From everything to what always fits."""
+
+
+def comment(edition: Edition) -> str:
+    """Return Markdown of at most LIMIT characters: all of it, or the first stage that fits."""
+    told = (_within(_blocks(edition, stage), LIMIT) for stage in STAGES)
+    return next(text for text in told if text is not None)
+
+
+def _within(blocks: Iterable[str], limit: int) -> str | None:
+    text = ""
+    for block in blocks:
+        text += f"{block}\n\n"
+        if len(text) > limit:
+            return None
+    return text
+
+
+def _blocks(edition: Edition, stage: Stage) -> Iterator[str]:
+    yield f"## {edition.key}"
+    yield sections.standing(edition)
+    yield sections.table(sections.agents(edition))
+    yield from differences.blocks(edition.compared, names=stage.names)
+    yield from sections.again(edition, most=stage.names)
+    yield from _trials(edition, stage.grid)
+    if stage.reasons:
+        yield from sections.reasons(edition)
+    yield _footer(edition, stage)
+
+
+def _trials(edition: Edition, grid: Grid) -> Iterator[str]:
+    rows = edition.board.trials
+    match grid:
+        case Grid.WORDS:
+            yield from sections.grid(edition)
+        case Grid.LETTERS:
+            yield from sections.letters(edition, rows, "All trials")
+        case Grid.FAILING:
+            bad = tuple(row for row in rows if not sections.is_fine(edition, row))
+            yield from sections.letters(edition, bad, "Trials that did not pass")
+        case Grid.NONE:
+            return
+        case _:
+            assert_never(grid)
+
+
+def _footer(edition: Edition, stage: Stage) -> str:
+    told = f"[Run {edition.run.run_id}]({edition.run_url}), attempt {edition.run.attempt}"
+    told += f"; reb {markdown(edition.board.reb)}; {edition.fail_on.scoring} scoring."
+    left_out = f" Left out for its length: {stage.without}; the run's summary has more."
+    return f"<sub>{told}{left_out if stage.without else ''}</sub>"

@@ -1,0 +1,147 @@
+"""Sections of a comment and of a check run, as Markdown; every text from outside is escaped."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from reb_action.levels import spec_of
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.scoreboard import AgentScore, TrialRow
+from reb_action.model.verdict import Scoring
+from reb_action.render.edition import Edition
+from reb_action.render.escape import markdown, markdown_block
+from reb_action.render.text import MARKS
+
+AGENTS: Final = 40
+"""Agents in a table; the summary has them all."""
+NAME: Final = 60
+"""Characters of a name in a table; the summary has the rest."""
+LETTERS: Final = {
+    Outcome.PASSED: "p",
+    Outcome.FAILED: "F",
+    Outcome.BLOCKED: "B",
+    Outcome.NOT_APPLICABLE: "-",
+    Outcome.INVALID: "!",
+}
+FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
+
+
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a table; the first row is its head, and every cell is Markdown already."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join((lines[0], "|" + lines[0].count(" | ") * "---|" + "---|", *lines[1:]))
+
+
+def details(summary: str, body: str) -> str:
+    """Return a folded section; `summary` is a constant of ours."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def standing(edition: Edition) -> str:
+    """Return in a few sentences what was measured and how far it can be relied on."""
+    board = edition.board
+    count = f"{len(board.trials)} of {edition.planned} planned trials have a verdict"
+    told = [f"{count}, for commit {markdown(edition.commit[:12])}."]
+    if not board.complete:
+        told.append("**This comparison is incomplete.**")
+    if edition.unverified:
+        told.append("**Unverified: the workflow that made it comes from a fork.**")
+    return " ".join(told)
+
+
+def agents(edition: Edition) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each agent: passed of counted by level, in both scorings where they differ."""
+    scoring, found = edition.fail_on.scoring, edition.board.agents
+    yield ("agent", "trials", *edition.levels)
+    for one in found[:AGENTS]:
+        shares = (share(one, level, scoring) for level in edition.levels)
+        yield (named(one), f"{one.judged} of {one.planned}", *shares)
+    if len(found) > AGENTS:
+        yield (f"and {len(found) - AGENTS} more", *("" for _ in range(len(edition.levels) + 1)))
+
+
+def named(one: AgentScore) -> str:
+    """Return an agent with its model."""
+    agent = markdown(one.agent, limit=NAME)
+    return f"{agent} {markdown(one.model, limit=NAME)}" if one.model else agent
+
+
+def share(one: AgentScore, level: Level, scoring: Scoring) -> str:
+    """Return passed of counted, what is unseen, and for C0 the imports."""
+    other = Scoring.PAPER if scoring is Scoring.STRICT else Scoring.STRICT
+    lead, beside = one.levels[scoring].get(level), one.levels[other].get(level)
+    if lead is None or beside is None:
+        return "-"
+    told = f"{lead.passed}/{lead.counted}"
+    if (lead.passed, lead.counted) != (beside.passed, beside.counted):
+        told += f" ({other}: {beside.passed}/{beside.counted})"
+    if lead.unseen:
+        told += f", {lead.unseen} unseen"
+    imports = one.imports.get(scoring) if level is Level.C0 else None
+    return f"{told}; {imports.missing} of {imports.total} imports missing" if imports else told
+
+
+def again(edition: Edition, *, most: int) -> Iterator[str]:
+    """Yield the trials to run again, with why."""
+    faults = {**edition.board.invalid, **edition.board.missing}
+    if faults:
+        shown = list(faults.items())[:most]
+        rows = [(markdown(name, limit=2 * NAME), markdown(why)) for name, why in shown]
+        more = [(f"and {len(faults) - most} more", "")] if len(faults) > most else []
+        body = table((("trial", "why"), *rows, *more))
+        yield details(f"To run again ({len(faults)})", body)
+
+
+def grid(edition: Edition) -> Iterator[str]:
+    """Yield the outcomes of every trial in words."""
+    rows = edition.board.trials
+    if rows:
+        lines = ((markdown(row.trial), *_words(edition, row)) for row in rows)
+        body = table((("trial", *edition.levels), *lines))
+        yield details(f"All trials ({len(rows)})", body)
+
+
+def letters(edition: Edition, rows: tuple[TrialRow, ...], title: str) -> Iterator[str]:
+    """Yield the outcomes of trials, a letter each."""
+    if rows:
+        lines = (f"{''.join(_letters(edition, row))} {row.trial}" for row in rows)
+        legend = ", ".join(f"{letter} {MARKS[one]}" for one, letter in LETTERS.items())
+        body = f"{edition.levels[0]} to {edition.levels[-1]}: {legend}.\n\n{markdown_block(lines)}"
+        yield details(f"{title} ({len(rows)})", body)
+
+
+def reasons(edition: Edition) -> Iterator[str]:
+    """Yield why levels did not pass."""
+    found = tuple(failing(edition, edition.levels))
+    if found:
+        body = table((("trial", "level", "outcome", "why"), *found))
+        yield details(f"Why levels did not pass ({len(found)})", body)
+
+
+def failing(edition: Edition, levels: tuple[Level, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield each level that did not pass: trial, level, outcome and reason."""
+    for row in edition.board.trials:
+        for level in levels:
+            cell = row.cells.get(level)
+            if cell is not None and cell.by(edition.fail_on.scoring) not in FINE:
+                mark = MARKS[cell.by(edition.fail_on.scoring)]
+                title = f"{level} {spec_of(level).title}"
+                yield (markdown(row.trial), title, mark, markdown(cell.reason))
+
+
+def is_fine(edition: Edition, row: TrialRow) -> bool:
+    """Say whether no level of a trial failed."""
+    return all(one in FINE for one in _outcomes(edition, row))
+
+
+def _words(edition: Edition, row: TrialRow) -> Iterator[str]:
+    return (MARKS[one] for one in _outcomes(edition, row))
+
+
+def _letters(edition: Edition, row: TrialRow) -> Iterator[str]:
+    return (LETTERS[one] for one in _outcomes(edition, row))
+
+
+def _outcomes(edition: Edition, row: TrialRow) -> Iterator[Outcome]:
+    for level in edition.levels:
+        cell = row.cells.get(level)
+        yield cell.by(edition.fail_on.scoring) if cell else Outcome.INVALID
