@@ -146,10 +146,11 @@ def _on(plan: Plan, oracle: Oracle, bare: bool) -> Iterator[str]:
         return
     yield f'{base} -c \'import sysconfig; print(sysconfig.get_path("purelib"))\' > "$site/zz.pth"'
     wheels = f"{shlex.quote(str(plan.cache))}/*.whl"
-    install = f"{base} -m pip install --quiet --no-index --no-deps --no-compile"
-    yield f'for wheel in {wheels}; do {install} --target "$site" "$wheel"; done'
+    install = "-m pip install --quiet --no-index --no-deps"
+    yield f'{base} {install} --no-compile --target "$site" {wheels}'
     for path in map(shlex.quote, oracle.repository):
-        yield f'echo "$REB_REPOSITORY"/{path} >> "$site/repository.pth"'
+        # The environment finds the base interpreter's pip and build back ends, and its own.
+        yield f"{_PYTHON} {install} --no-build-isolation --editable {path}"
 
 
 def _spoiled(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> Iterator[str]:
