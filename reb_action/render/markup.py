@@ -6,7 +6,7 @@ from typing import Final
 
 from reb_action.render import escape
 
-_VOID: Final = frozenset({"meta", "wbr"})
+_VOID: Final = frozenset({"input", "link", "meta", "wbr"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +36,12 @@ def spaced(*children: Node) -> Html:
     return Html(text=" ".join(_text(child) for child in children if child is not None))
 
 
+def breakable(repository: str) -> Html:
+    """Return the name of a repository, which may be broken after its owner."""
+    owner, slash, name = repository.partition("/")
+    return join(f"{owner}{slash}", el("wbr"), name)
+
+
 def each(tag: str, items: Iterable[Node], **attributes: str | int | None) -> Html:
     """Return one element per item."""
     return join(*(el(tag, item, **attributes) for item in items))
@@ -50,6 +56,11 @@ def block(text: str, *, lines: int) -> Html:
 def style(css: str) -> Html:
     """Return our own style sheet; it is a constant of ours and goes out as it is."""
     return Html(text=f"<style>{css}</style>")
+
+
+def script(js: str) -> Html:
+    """Return our own script, to run when the page is read; a constant of ours, as it is."""
+    return Html(text=f'<script type="module">{js}</script>')
 
 
 def _text(child: Node) -> str:

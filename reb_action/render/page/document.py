@@ -1,13 +1,8 @@
 """The frame of the page: its head, its summary, its sections in order."""
 
-import base64
-import hashlib
-from functools import cache
-from pathlib import Path
-
 from reb_action.model.agent import Report
-from reb_action.model.verdict import Verdict
-from reb_action.render.markup import Html, Node, el, join, spaced, style
+from reb_action.render.frame import head, sheet
+from reb_action.render.markup import Html, Node, breakable, el, join, spaced
 from reb_action.render.page.claims import claims
 from reb_action.render.page.levels import levels
 from reb_action.render.page.pyramid import pyramid
@@ -16,31 +11,12 @@ from reb_action.render.page.view import View, facts
 from reb_action.render.text import found, headline, said
 
 
-def trial_page(view: View) -> str:
-    """Return the page of a trial."""
-    body = el("body", _top(view), el("main", _sections(view), id="content"), _foot())
-    page = el("html", el("head", _head(view.verdict)), body, lang="en")
+def trial_page(view: View, *, above: Node = None) -> str:
+    """Return the page of a trial; on a site, `above` leads back."""
+    body = el("body", above, _top(view), el("main", _sections(view), id="content"), _foot())
+    title = f"{headline(view.verdict)}: {view.verdict.trial}"
+    page = el("html", el("head", head(title, css=sheet())), body, lang="en")
     return f"<!doctype html>\n{page.text}\n"
-
-
-@cache
-def _css() -> str:
-    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-
-
-def _head(verdict: Verdict) -> Html:
-    # Even markup that slipped through could load nothing and run nothing.
-    digest = base64.b64encode(hashlib.sha256(_css().encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return join(
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=policy),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("meta", name="referrer", content="no-referrer"),
-        el("title", f"{headline(verdict)}: {verdict.trial}"),
-        style(_css()),
-    )
 
 
 def _top(view: View) -> Html:
@@ -50,7 +26,7 @@ def _top(view: View) -> Html:
         el(
             "div",
             el("p", "Verdict on a trial", class_="eyebrow"),
-            el("h1", _breakable(verdict.repository)),
+            el("h1", breakable(verdict.repository)),
             el("p", headline(verdict), class_="headline"),
             _short(view),
             facts(
@@ -62,11 +38,6 @@ def _top(view: View) -> Html:
         el("figure", pyramid(verdict)),
         class_="top",
     )
-
-
-def _breakable(repository: str) -> Html:
-    owner, slash, name = repository.partition("/")
-    return join(f"{owner}{slash}", el("wbr"), name)
 
 
 def _short(view: View) -> Html:

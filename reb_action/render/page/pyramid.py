@@ -8,14 +8,14 @@ from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.render.markup import Html, el, join
 from reb_action.render.page.view import word
 
-_TOP: Final = 30
-_ROW: Final = 46
+TOP: Final = 30
+ROW: Final = 46
 _GAP: Final = 4
 _CENTRE: Final = 92
 _APEX: Final = 18
 _SPREAD: Final = 74 / 6
-_WORDS: Final = 196
-_PAPER: Final = 312
+WORDS: Final = 196
+PAPER: Final = 312
 
 
 def pyramid(verdict: Verdict) -> Html:
@@ -30,7 +30,7 @@ def pyramid(verdict: Verdict) -> Html:
         *(_stratum(number, result) for number, result in enumerate(strata)),
         role="img",
         aria_labelledby="pyramid-title pyramid-text",
-        viewBox=f"0 0 420 {_TOP + 6 * _ROW}",
+        viewBox=f"0 0 420 {TOP + 6 * ROW}",
         class_="pyramid",
     )
 
@@ -44,29 +44,30 @@ def _sentences(verdict: Verdict) -> Iterator[str]:
 
 def _head() -> Html:
     return join(
-        el("text", "strict", x=_WORDS, y=16, class_="head"),
-        el("text", "paper", x=_PAPER, y=16, class_="head"),
+        el("text", "strict", x=WORDS, y=16, class_="head"),
+        el("text", "paper", x=PAPER, y=16, class_="head"),
     )
 
 
 def _stratum(number: int, result: LevelResult) -> Html:
-    top = _TOP + number * _ROW
+    top = TOP + number * ROW
     return el(
         "g",
-        el("polygon", points=_points(number, top)),
+        el("polygon", points=points(number, top)),
         el("text", result.level, x=_CENTRE, y=top + 27, class_="level"),
-        el("text", spec_of(result.level).title, x=_WORDS, y=top + 16, class_="title"),
-        el("text", word(result.outcome), x=_WORDS, y=top + 34, class_="word"),
-        el("text", word(result.paper), x=_PAPER, y=top + 34, class_="word paper"),
+        el("text", spec_of(result.level).title, x=WORDS, y=top + 16, class_="title"),
+        el("text", word(result.outcome), x=WORDS, y=top + 34, class_="word"),
+        el("text", word(result.paper), x=PAPER, y=top + 34, class_="word paper"),
         class_=result.outcome,
     )
 
 
-def _points(number: int, top: int) -> str:
+def points(number: int, top: int, share: float = 1.0) -> str:
+    """Return the corners of a stratum, or of as much of it as a share fills from the middle."""
     upper, lower = _APEX + number * _SPREAD, _APEX + (number + 1) * _SPREAD - 1
-    bottom = top + _ROW - _GAP
+    bottom = top + ROW - _GAP
     corners = ((-upper, top), (upper, top), (lower, bottom), (-lower, bottom))
-    return " ".join(f"{_CENTRE + x:.1f},{y}" for x, y in corners)
+    return " ".join(f"{_CENTRE + x * share:.1f},{y}" for x, y in corners)
 
 
 def _pattern(name: str) -> Html:

@@ -1,0 +1,33 @@
+"""How things are called on the site: agents for people, files for a server."""
+
+import hashlib
+import re
+from typing import Final
+
+from reb_action.model.scoreboard import AgentScore, Published, TrialRow
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
+
+
+def agent_of(one: AgentScore | Published | TrialRow) -> str:
+    """Return an agent, with its model where it has one."""
+    return one.agent if one.model is None else f"{one.agent} ({one.model})"
+
+
+def folder_of(score: AgentScore) -> str:
+    """Return the name of an agent's folder of badges."""
+    return safe(score.agent if score.model is None else f"{score.agent}--{score.model}")
+
+
+def page_of(trial: str) -> str:
+    """Return the address of a trial's page, from the root of the site."""
+    return f"trials/{safe(trial)}.html"
+
+
+def safe(name: str) -> str:
+    """Return a name that is safe in a path and an address; different names stay different."""
+    if _PLAIN.fullmatch(name) and ".." not in name:
+        return name
+    kept = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{kept}-{digest}" if kept else digest
