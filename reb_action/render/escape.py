@@ -20,7 +20,8 @@ def clean(text: str, *, limit: int = _LIMIT) -> str:
     plain = _INVISIBLE.sub("", _ANSI.sub("", text))
     # Before words are joined: what is hidden may stand between the line's start and a space.
     visible = (c for c in plain if c.isspace() or unicodedata.category(c) not in _HIDDEN)
-    shown = " ".join("".join(visible).split())
+    # Most text hides nothing: what is printable has none of these categories.
+    shown = " ".join((plain if plain.isprintable() else "".join(visible)).split())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
