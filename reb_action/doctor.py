@@ -47,7 +47,7 @@ def _toolchain() -> Finding:
 
 def _docker(image: str) -> Finding:
     try:
-        engine.connect().demand_image(image)
+        engine.connect().image_id(image)
     except RebError as error:
         return _found(False, "docker", str(error))
     return _found(True, f"docker, with the image {image}", "")

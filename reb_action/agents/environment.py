@@ -22,6 +22,8 @@ SETTINGS: Final = (
     "UV_INDEX",
     "UV_FIND_LINKS",
     "UV_HTTP_TIMEOUT",
+    "NPM_CONFIG_REGISTRY",
+    "NODE_EXTRA_CA_CERTS",
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
     "HTTP_PROXY",
@@ -64,6 +66,21 @@ class Model:
     name: str
     base_url: str
     key: str = field(repr=False)
+
+
+def proxied(settings: Mapping[str, str], *, proxy: str | None, direct: bool) -> dict[str, str]:
+    """Return settings that lead through `proxy`, the only way out, or else where they led before.
+
+    Unless the agent asks its model directly, what is asked of this machine goes through no proxy.
+    """
+    found = dict(settings)
+    if proxy is not None:
+        found |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy)
+    if not direct:
+        for name in ("NO_PROXY", "no_proxy"):
+            kept = [found[name]] if name in found and proxy is None else []
+            found[name] = ",".join([*kept, "127.0.0.1", "localhost"])
+    return found
 
 
 def values(

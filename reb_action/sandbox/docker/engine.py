@@ -75,10 +75,10 @@ class Engine:
                 raise
             return _container(created.attrs)
 
-    def demand_image(self, image: str) -> None:
-        """Raise SandboxError when the image is not on this machine."""
+    def image_id(self, image: str) -> str:
+        """Return the hash that names an image of this machine; SandboxError when it has none."""
         with self._calling(f"find the image {image}"):
-            self.client.api.inspect_image(image)
+            return self.client.api.inspect_image(image)["Id"]
 
     def inspect(self, container: str) -> Container:
         """Look at a container, by id or name."""

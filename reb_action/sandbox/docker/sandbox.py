@@ -70,7 +70,7 @@ class DockerSandbox:
         patience = Patience(command.timeout_seconds, until=until)
         running = self._engine.execute(self.handle, self._exec(command), out=out, err=err)
         with running.stream:
-            code = _follow(self._engine, running, patience)
+            code = follow(self._engine, running, patience)
         if code is None:
             self._restart()
         elif code == _KILLED:
@@ -201,7 +201,7 @@ def sweep(*, alive: Alive) -> tuple[str, ...]:
     return tuple(sorted(gone))
 
 
-def _follow(engine: Engine, running: Running, patience: Patience) -> int | None:
+def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
     """Take the output until the command has ended; None when the deadline or a stop came first.
 
     Whether it has ended is asked also while its output goes on, or its child keeps that open.

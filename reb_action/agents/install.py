@@ -1,0 +1,221 @@
+"""Installs the program of an agent once for each machine, outside of what is measured.
+
+It goes to a folder of the cache that is named by all that decides it, and is mounted read-only
+wherever the agent works. For the Docker sandbox a throw-away container of the same image does it.
+"""
+
+import fcntl
+import hashlib
+import json
+import platform
+import secrets
+import shutil
+import subprocess
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, assert_never
+
+from reb_action.agents.spec import AgentSpec, Install, Source
+from reb_action.documents import Json
+from reb_action.errors import ToolchainError
+from reb_action.layout import SandboxLayout
+from reb_action.sandbox.docker import engine, workshop
+from reb_action.sandbox.protocol import Command, Ended, Kind, Limits, SandboxSpec
+
+_DONE: Final = "installed.json"
+_FOLDERS: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# Raised whenever the same pins would give another folder.
+_FORMAT: Final = 1
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return where installed programs are kept: below REB_CACHE, or else the user's cache."""
+    base = environ.get("REB_CACHE")
+    return Path(base) if base else Path.home() / ".cache" / "researchenvbench"
+
+
+def place(spec: AgentSpec, *, kind: Kind, image: str | None, cache: Path) -> Path | None:
+    """Return where the agent's program is or would be installed; None where it has none."""
+    install = spec.install
+    if install is None:
+        return None
+    where = engine.connect().image_id(image or "") if kind is Kind.DOCKER else platform.machine()
+    lock = hashlib.sha256(install.lock or b"").hexdigest()
+    pins = (_FORMAT, kind, where, install.source, install.package, install.version, lock)
+    key = hashlib.sha256(json.dumps([*pins, install.python]).encode()).hexdigest()[:16]
+    return cache / "agents" / f"{spec.name}-{install.version[:12]}-{key}"
+
+
+def is_installed(folder: Path) -> bool:
+    """Say whether a program was installed there, to the end."""
+    return (folder / _DONE).is_file()
+
+
+def ensure(
+    spec: AgentSpec,
+    *,
+    kind: Kind,
+    image: str | None,
+    cache: Path,
+    settings: Mapping[str, str],
+    seconds: int,
+) -> Path | None:
+    """Return the folder of the agent's program, installed now if it is not there yet.
+
+    Raises ToolchainError when that fails or takes more than `seconds`. `settings` are those of
+    `environment.settings`: package indexes, CA bundles, proxies.
+    """
+    folder = place(spec, kind=kind, image=image, cache=cache)
+    if folder is None or spec.install is None:
+        return None
+    with _locked(folder):
+        if not is_installed(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            _install(spec, folder, kind=kind, image=image, settings=settings, seconds=seconds)
+    return folder
+
+
+def _install(
+    spec: AgentSpec,
+    folder: Path,
+    *,
+    kind: Kind,
+    image: str | None,
+    settings: Mapping[str, str],
+    seconds: int,
+) -> None:
+    install = spec.install
+    assert install is not None  # noqa: S101
+    inside = SandboxLayout().cli if kind is Kind.DOCKER else str(folder)
+    for name, text in _files(install).items():
+        (folder / name).write_bytes(text)
+    commands = _commands(install, inside, settings=settings, seconds=seconds)
+    failed = _in_container(image, folder, commands) if kind is Kind.DOCKER else _here(commands)
+    if failed is not None:
+        raise ToolchainError(_complaint(spec, failed, seconds))
+    done: Json = {"agent": spec.name, "package": install.package, "version": install.version}
+    (folder / _DONE).write_text(json.dumps(done) + "\n", encoding="utf-8")
+
+
+def _files(install: Install) -> dict[str, bytes]:
+    """Return the files that say what to install."""
+    if install.source is not Source.NPM:
+        return {"requirements.txt": install.lock or b""}
+    wanted = {
+        "private": True,
+        "dependencies": {install.package: install.version},
+        # Newer npm runs nobody's scripts unasked; some packages link their program in one.
+        "allowScripts": {install.package: True},
+    }
+    locked = {} if install.lock is None else {"package-lock.json": install.lock}
+    return {"package.json": json.dumps(wanted).encode(), **locked}
+
+
+def _commands(
+    install: Install, folder: str, *, settings: Mapping[str, str], seconds: int
+) -> Iterator[Command]:
+    """Yield what installs a package; all commands together get so many seconds."""
+    deadline = time.monotonic() + seconds
+    # Of the throw-away container, or private by its name: caches end with the installation.
+    home = f"{folder}/.home"
+    env = {
+        "PATH": _FOLDERS,
+        "HOME": home,
+        "CI": "true",
+        "UV_CACHE_DIR": f"{home}/uv",
+        "UV_PYTHON_INSTALL_DIR": f"{folder}/python",
+        "UV_NO_PROGRESS": "1",
+        "NPM_CONFIG_UPDATE_NOTIFIER": "false",
+        **settings,
+    }
+    for argv in (*_steps(install, folder), ("rm", "-rf", home)):
+        left = max(1.0, deadline - time.monotonic())
+        yield Command(argv=argv, cwd=folder, env=env, timeout_seconds=left)
+
+
+def _steps(install: Install, folder: str) -> tuple[tuple[str, ...], ...]:
+    python = f"{folder}/venv/bin/python"
+    venv = ("uv", "venv", "--quiet", "--python", install.python or "python3", f"{folder}/venv")
+    pip = ("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python)
+    locked = (*pip, "--require-hashes", "-r", f"{folder}/requirements.txt")
+    match install.source:
+        case Source.NPM:
+            return (("npm", "install", "--no-audit", "--no-fund", "--loglevel=error"),)
+        case Source.PYPI:
+            plain = (*pip, f"{install.package}=={install.version}")
+            return (venv, plain if install.lock is None else locked)
+        case Source.GIT:
+            named = f"git+{install.package}@{install.version}"
+            return (
+                (venv, (*pip, named))
+                if install.lock is None
+                else (venv, locked, (*pip, "--no-deps", named))
+            )
+        case _:
+            assert_never(install.source)
+
+
+def _in_container(image: str | None, folder: Path, commands: Iterable[Command]) -> Ended | None:
+    spec = SandboxSpec(
+        kind=Kind.DOCKER,
+        session=secrets.token_hex(8),
+        trial=f"install-{folder.name}",
+        image=image,
+        mount=str(folder),
+        scratch=str(folder),
+        limits=Limits(seconds=4 * 3600),
+    )
+    return workshop.work(spec, folder, commands)
+
+
+def _here(commands: Iterable[Command]) -> Ended | None:
+    for command in commands:
+        began = time.monotonic()
+        # With the caller's PATH: a tool may come from anywhere on this machine.
+        program = shutil.which(command.argv[0])
+        if program is None:
+            raise ToolchainError(f"this machine has no {command.argv[0]}; install it")
+        try:
+            done = subprocess.run(
+                (program, *command.argv[1:]),
+                cwd=command.cwd,
+                env={**command.env, "PATH": f"{Path(program).parent}:{_FOLDERS}"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=command.timeout_seconds,
+                check=False,
+            )
+            code, out, err = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as late:
+            code, out, err = None, late.stdout or b"", late.stderr or b""
+        if code != 0:
+            return Ended(
+                exit_code=code,
+                timed_out=code is None,
+                seconds=time.monotonic() - began,
+                stdout=out,
+                stderr=err,
+            )
+    return None
+
+
+def _complaint(spec: AgentSpec, failed: Ended, seconds: int) -> str:
+    if failed.timed_out:
+        return f"installing {spec.name} took more than {seconds} seconds; try again or allow more"
+    said = b"\n".join((failed.stdout, failed.stderr)).decode("utf-8", "replace").strip()
+    return (
+        f"{spec.name} {spec.install.version if spec.install else ''} cannot be installed"
+        f" ({said[-300:]}); see to the package index, or to the pin in {spec.name}.yaml"
+    )
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """Keep others of this machine from the same folder; they wait and find it filled."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
