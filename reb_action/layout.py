@@ -94,6 +94,21 @@ class SessionLayout:
         return self.folder / "agent.log"
 
     @property
+    def trajectory(self) -> Path:
+        """What the agent says of its own run: `stdout`, and `sessions/` with files it wrote."""
+        return self.folder / "trajectory"
+
+    @property
+    def model_calls(self) -> Path:
+        """One JSON line per call of a model, without its text."""
+        return self.folder / "model-calls.jsonl"
+
+    @property
+    def gateway(self) -> Path:
+        """Host side of the mount with the socket of the model gateway."""
+        return self.work / "gateway"
+
+    @property
     def report(self) -> Path:
         """The self-report as harvested, without credentials; absent when there was none."""
         return self.folder / "report.json"

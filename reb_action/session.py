@@ -4,15 +4,16 @@ import hashlib
 import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 
 from reb_action import documents, report
 from reb_action.errors import DocumentError, UsageError
+from reb_action.gateway import Budget
 from reb_action.layout import SessionLayout
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.agent import AgentRun, Freeze, Key, Report, ReportFault
 from reb_action.model.manifest import RUN_LEVELS, Level, Trial
 from reb_action.model.observation import (
     CudaObservation,
@@ -53,13 +54,26 @@ class Process:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ModelChoice:
+    """Which model an agent asks, where that is, and what it may spend; never its key."""
+
+    name: str
+    url: str
+    key: Key = Key.GATEWAY
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AgentChoice:
-    """Which agent, as the user said it."""
+    """Which agent, as the user said it; `hosts` is what it may reach where not all is open."""
 
     name: str
     argument: str | None
     total_seconds: int
     setup_seconds: int
+    idle_seconds: int = 1800
+    model: ModelChoice | None = None
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,16 +9,12 @@ from pathlib import Path
 
 from reb_action import documents, report, session, source
 from reb_action.agents.catalogue import agent
-from reb_action.agents.drive import drive
-from reb_action.agents.environment import settings
-from reb_action.agents.prompt import prompt
-from reb_action.agents.spec import AgentLimits
 from reb_action.errors import RebError, UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.judging import conclude
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
-from reb_action.model.agent import AgentRun, Freeze, Report
+from reb_action.model.agent import AgentRun, Freeze, Key, Report
 from reb_action.model.manifest import Level, Manifest, Trial
 from reb_action.model.observation import Interpreter, Observation
 from reb_action.model.verdict import LevelResult, Verdict
@@ -30,6 +26,7 @@ from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Limits, Network, Sandbox, SandboxSpec
 from reb_action.session import AgentChoice, Phase, Session
 from reb_action.verdict import judge
+from reb_action.working import work
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +62,8 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
     try:
         session.save(layout, begun)
         scratch.mark(layout.work, begun.spec)
+        if begun.spec.gateway_mount is not None:
+            layout.gateway.mkdir()
         return _begin(options, layout, begun, tell)
     except BaseException:
         # Nothing of a trial that never began is worth keeping, and its sandbox least of all.
@@ -100,25 +99,8 @@ def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) 
     with session.at_work(layout) as begun:
         if begun.phase is not Phase.STARTED:
             raise UsageError(f"the agent in {layout.folder} has run already; start the trial again")
-        chosen = agent(begun.agent.name, argument=begun.agent.argument)
         sandbox = select.attach(begun.spec, begun.handle)
-        task = prompt(
-            sandbox.layout,
-            repository=begun.trial.manifest.repository,
-            deadline_seconds=begun.agent.total_seconds,
-        )
-        tell(f"the agent {chosen.name} is at work (at most {begun.agent.total_seconds} s)")
-        ended = drive(
-            sandbox,
-            chosen,
-            prompt=task.text,
-            limits=AgentLimits(
-                total_seconds=begun.agent.total_seconds, setup_seconds=begun.agent.setup_seconds
-            ),
-            secrets={},
-            settings=settings(environ),
-            log=layout.agent_log,
-        )
+        ended = work(layout, begun, sandbox, environ=environ, tell=tell)
         documents.write(layout.agent_run, ended, kind="agent_run")
         session.save(layout, replace(session.load(layout), phase=Phase.AGENT_DONE))
         freeze(layout, begun, sandbox, tell=tell)
@@ -208,6 +190,7 @@ def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) 
         gpus=options.gpus,
         network=options.network,
         limits=options.limits,
+        gateway_mount=str(layout.gateway) if _has_gateway(options) else None,
     )
     return Session(
         trial=trial,
@@ -217,6 +200,13 @@ def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) 
         owner=session.process(owner),
         busy=session.process(os.getpid()),
     )
+
+
+def _has_gateway(options: Options) -> bool:
+    """Say whether the container has to be joined to a gateway; a local sandbox is beside it."""
+    model = options.agent.model
+    asked = model is not None and model.key is Key.GATEWAY
+    return options.kind is Kind.DOCKER and (asked or options.network is Network.ALLOWED)
 
 
 def _remove(spec: SandboxSpec) -> None:

@@ -9,13 +9,14 @@ import pytest
 
 from reb_action.agents import catalogue
 from reb_action.agents.catalogue import AGENTS, agent, load
-from reb_action.agents.drive import drive
+from reb_action.agents.drive import drive, told
 from reb_action.agents.environment import base, fill, settings, values
+from reb_action.agents.launch import launch
 from reb_action.agents.log import TAIL_BYTES, AgentLog
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec, Need
 from reb_action.errors import DocumentError, UsageError
-from reb_action.layout import SandboxLayout
+from reb_action.layout import SandboxLayout, SessionLayout
 from reb_action.model.agent import AgentRun, Ending
 from reb_action.sandbox.local.sandbox import LocalSandbox, start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
@@ -52,17 +53,22 @@ def run(
     log: Path,
     *,
     seconds: int = 60,
+    idle: int = 60,
     secrets: Mapping[str, str] | None = None,
 ) -> AgentRun:
-    return drive(
-        sandbox,
+    limits = AgentLimits(total_seconds=seconds, setup_seconds=60, idle_seconds=idle)
+    started = launch(
+        sandbox.layout,
         spec,
         prompt=TASK,
-        limits=AgentLimits(total_seconds=seconds, setup_seconds=60),
-        secrets=secrets or {},
+        deadline_seconds=seconds,
         settings={},
-        log=log,
+        secrets=secrets or {},
+        model=None,
     )
+    layout = SessionLayout(folder=log.parent)
+    driven = drive(sandbox, spec, started, limits=limits, gateway=None, secrets=(), layout=layout)
+    return told(spec, driven, limits=limits, account=None, tally=None)
 
 
 def shell(script: str) -> AgentSpec:
@@ -222,6 +228,19 @@ def test_deadline_is_a_result_and_the_log_has_what_came(sandbox: LocalSandbox, l
     assert done.detail == "it was ended after its limit of 1 seconds"
     assert log.read_text() == "begun\n"
     assert done.seconds < 30
+
+
+def test_silence_is_a_result(sandbox: LocalSandbox, log: Path) -> None:
+    done = run(sandbox, shell("echo begun; sleep 60"), log, idle=2)
+    assert (done.ending, done.exit_code) == (Ending.IDLE, None)
+    assert done.detail == "neither it nor its model said anything for 2 seconds"
+    assert log.read_text() == "begun\n"
+    assert done.seconds < 30
+
+
+def test_agent_that_says_something_is_not_idle(sandbox: LocalSandbox, log: Path) -> None:
+    script = 'for i in 1 2 3 4; do echo $i; sleep 1; done; echo {} > "$REB_REPORT"'
+    assert run(sandbox, shell(script), log, idle=3).ending is Ending.DONE
 
 
 def test_program_that_is_not_there_fails_the_setup(sandbox: LocalSandbox, log: Path) -> None:

@@ -28,7 +28,7 @@ LAYERS = (
             "console",
             "redteam",
         ),
-        *("conclusion", "planning", "collection", "batch"),
+        *("conclusion", "planning", "collection", "batch", "working"),
     },
     {"cli", "cli_actions", "cli_checks", "cli_options", "__main__"},
 )

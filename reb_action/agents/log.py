@@ -1,11 +1,14 @@
 """The log of an agent: written as output comes, capped, without the secrets it was given."""
 
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+
+from reb_action.redaction import forms
 
 LIMIT_BYTES: Final = 16 * 1024 * 1024
 TAIL_BYTES: Final = 1024 * 1024
@@ -23,7 +26,9 @@ class AgentLog:
     ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("wb", buffering=0)
-        self._secrets = sorted((text.encode() for text in secrets if text), key=len, reverse=True)
+        found = {form for secret in secrets for form in forms(secret)}
+        self._secrets = sorted(found, key=len, reverse=True)
+        self._heard = time.monotonic()
         self._held: dict[str, bytes] = {}
         self._left = limit_bytes
         self._tail = b""
@@ -47,9 +52,14 @@ class AgentLog:
         self._write(self._tail)
         self._file.close()
 
+    def quiet_seconds(self) -> float:
+        """Return the seconds since the last output, or since the start."""
+        return time.monotonic() - self._heard
+
     def feed(self, stream: str, data: bytes) -> None:
         """Take output of one stream; what may be the beginning of a secret is held back."""
         with self._lock:
+            self._heard = time.monotonic()
             data = self._held.pop(stream, b"") + data
             for secret in self._secrets:
                 data = data.replace(secret, b"***")

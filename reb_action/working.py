@@ -1,0 +1,155 @@
+"""The agent phase: the gateway is opened, the agent works, the gateway is closed for good."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from reb_action.agents.catalogue import agent
+from reb_action.agents.drive import drive, told
+from reb_action.agents.environment import Model, proxied, settings
+from reb_action.agents.launch import launch
+from reb_action.agents.prompt import prompt
+from reb_action.agents.spec import AgentLimits, AgentSpec
+from reb_action.errors import UsageError
+from reb_action.freezing import Tell
+from reb_action.gateway import Budget, Gateway, Upstream, load_prices
+from reb_action.gateway.egress import egress
+from reb_action.layout import SessionLayout
+from reb_action.model.agent import AgentRun, Key
+from reb_action.sandbox.forwarding import PORT, SOCKET, forward
+from reb_action.sandbox.protocol import Kind, Network, Sandbox
+from reb_action.session import ModelChoice, Session
+
+KEY_VARIABLE: Final = "REB_MODEL_KEY"
+"""The only place from which the key of a model is taken."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Reach:
+    """How the agent reaches its model and hosts, and what nobody may read afterwards."""
+
+    gateway: Gateway | None = None
+    model: Model | None = None
+    proxy: str | None = None
+    secrets: tuple[str, ...] = ()
+
+
+def work(
+    layout: SessionLayout,
+    begun: Session,
+    sandbox: Sandbox,
+    *,
+    environ: Mapping[str, str],
+    tell: Tell,
+) -> AgentRun:
+    """Let the agent work to its end, its deadline or a limit, and say how it ended."""
+    chosen = agent(begun.agent.name, argument=begun.agent.argument)
+    own = _own_secrets(chosen, environ)
+    task = prompt(
+        sandbox.layout,
+        repository=begun.trial.manifest.repository,
+        deadline_seconds=begun.agent.total_seconds,
+    )
+    limits = AgentLimits(
+        total_seconds=begun.agent.total_seconds,
+        setup_seconds=begun.agent.setup_seconds,
+        idle_seconds=begun.agent.idle_seconds,
+    )
+    with _reach(layout, begun, chosen, sandbox, environ) as reach:
+        tell(f"the agent {chosen.name} is at work (at most {limits.total_seconds} s)")
+        driven = drive(
+            sandbox,
+            chosen,
+            launch(
+                sandbox.layout,
+                chosen,
+                prompt=task.text,
+                deadline_seconds=limits.total_seconds,
+                settings=proxied(
+                    settings(environ), proxy=reach.proxy, direct=reach.gateway is None
+                ),
+                secrets=own,
+                model=reach.model,
+            ),
+            limits=limits,
+            gateway=reach.gateway,
+            secrets=reach.secrets,
+            layout=layout,
+        )
+    # What was under way has been counted now.
+    tally = reach.gateway.tally() if reach.gateway is not None and reach.model is not None else None
+    run = told(chosen, driven, limits=limits, account=None, tally=tally)
+    wanted = begun.agent.model
+    return replace(
+        run,
+        model=None if wanted is None else wanted.name,
+        key=None if wanted is None else wanted.key,
+        prompt_sha256=task.template_sha256,
+        network=_network(begun),
+    )
+
+
+@contextmanager
+def _reach(
+    layout: SessionLayout,
+    begun: Session,
+    spec: AgentSpec,
+    sandbox: Sandbox,
+    environ: Mapping[str, str],
+) -> Generator[_Reach]:
+    wanted = begun.agent.model
+    key = None if wanted is None else _key(environ)
+    if wanted is not None and key is not None and wanted.key is Key.DIRECT:
+        direct = Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
+        yield _Reach(model=direct, secrets=(key,))
+        return
+    if wanted is None and begun.spec.network is not Network.ALLOWED:
+        yield _Reach()
+        return
+    inside = begun.spec.kind is Kind.DOCKER
+    with Gateway(
+        _upstream(spec, wanted, key),
+        Budget() if wanted is None else wanted.budget,
+        prices=load_prices(),
+        record=layout.model_calls,
+        listen=layout.gateway / SOCKET if inside else None,
+        egress=egress(begun.agent.hosts) if begun.agent.hosts else None,
+    ) as gateway:
+        if inside:
+            forward(sandbox)
+        address = f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
+        yield _Reach(
+            gateway=gateway,
+            model=None
+            if wanted is None
+            else Model(name=wanted.name, base_url=address, key=gateway.placeholder),
+            proxy=address if begun.agent.hosts else None,
+            secrets=() if key is None else (key,),
+        )
+
+
+def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str | None) -> Upstream | None:
+    if wanted is None or key is None or spec.dialect is None:
+        return None
+    return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key)
+
+
+def _key(environ: Mapping[str, str]) -> str:
+    key = environ.get(KEY_VARIABLE, "").strip()
+    if not key:
+        raise UsageError(f"the agent asks a model and there is no key; set {KEY_VARIABLE}")
+    return key
+
+
+def _own_secrets(spec: AgentSpec, environ: Mapping[str, str]) -> dict[str, str]:
+    missing = [name for name in spec.secrets if not environ.get(name)]
+    if missing:
+        raise UsageError(f"the agent {spec.name} needs {', '.join(missing)}; set it for this step")
+    return {name: environ[name] for name in spec.secrets}
+
+
+def _network(begun: Session) -> str:
+    if begun.spec.network is Network.ALLOWED:
+        return f"{Network.ALLOWED}: {', '.join(begun.agent.hosts)}"
+    return str(begun.spec.network)
