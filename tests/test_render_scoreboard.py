@@ -1,0 +1,268 @@
+"""A scoreboard in words: what is counted, what is bounded, what is marked, what is escaped."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+from scoreboards import INVALID, MISSING, board
+
+from reb_action.model.manifest import Level
+from reb_action.model.scoreboard import Imports, Known, Share
+from reb_action.model.verdict import Scoring
+from reb_action.published import rows
+from reb_action.render import shares
+from reb_action.render.scoreboard import board_lines, board_summary, board_tables
+from reb_action.statistics import wilson
+
+INCOMPLETE = (
+    "35 of 36 planned trials have a verdict."
+    " This comparison is incomplete: 1 missing and 1 invalid."
+)
+HOSTILE = "[x](http://e) | @all <b> \x1b[31m ::error::y ##[error]z"
+ROOM = 1_000_000
+
+
+def share(passed, counted, unseen=0):
+    return Share(passed=passed, counted=counted, unseen=unseen, interval=wilson(passed, counted))
+
+
+def summary(made, *, scoring=Scoring.STRICT, closed=None, limit_bytes=ROOM):
+    return board_summary(made, scoring=scoring, closed=closed, limit_bytes=limit_bytes)
+
+
+def terminal(made, width=110):
+    stream = io.StringIO()
+    Console(file=stream, width=width, markup=False, emoji=False).print(board_tables(made))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (share(12, 32), ("12/32", "38 %", "(23-55)")),
+        (share(11, 32, 4), ("11/32 +4", "[31…34] %", "(20-52)")),
+        (share(0, 0, 2), ("0/0 +2", "-")),
+        (share(0, 0), ("n/a",)),
+        (None, ("n/a",)),
+        (share(0, 9), ("0/9", "0 %", "(0-30)")),
+        (share(999, 1000), ("999/1000", "99 %", "(99-99)")),
+        (share(1, 1000), ("1/1000", "1 %", "(1-1)")),
+        (share(3, 3), ("3/3", "100 %", "(44-100)")),
+    ],
+)
+def test_share_in_lines(one, told):
+    assert shares.lines(one) == told
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (Imports(missing=675, total=2858), ("675", "of 2858", "24 %")),
+        (Imports(missing=728, total=2858, most=730), ("728-730", "of 2858", "25-26 %")),
+        (Imports(missing=722, total=2858, most=724), ("722-724", "of 2858", "25 %")),
+        (Imports(missing=0, total=4, unknown=2), ("0", "of 4", "0 %", "2 unknown")),
+        (Imports(missing=0, total=0, unknown=2), ("2 unknown",)),
+        (Imports(missing=0, total=0), ("n/a",)),
+        (None, ("n/a",)),
+    ],
+)
+def test_imports_in_lines(count, told):
+    assert shares.imports(count) == told
+
+
+def test_sums_are_means_over_those_that_know():
+    told = shares.mean(Known(total=22.5, trials=9), 12, shares.dollars)
+    assert told == ("$2.50", "(9 of 12)")
+    assert shares.mean(Known(), 12, shares.dollars) == ("unknown", "(0 of 12)")
+
+
+@pytest.mark.parametrize(
+    ("told", "number", "text"),
+    [
+        (shares.amount, 999, "999"),
+        (shares.amount, 10_500, "10.5 k"),
+        (shares.amount, 7_500_000, "7.5 M"),
+        (shares.duration, 42.4, "42 s"),
+        (shares.duration, 1220, "20 min"),
+        (shares.duration, 7200, "2.0 h"),
+        (shares.size, 5_000_000, "5 MB"),
+        (shares.size, 6_412_300_123, "6.4 GB"),
+    ],
+)
+def test_numbers_in_few_figures(told, number, text):
+    assert told(number) == text
+
+
+def blocks(made, **options):
+    return summary(made, **options).split("\n\n")
+
+
+def test_summary_begins_with_what_is_incomplete_and_the_gate():
+    told = blocks(board(), closed="C1 failed")
+    assert told[:3] == [
+        "## researchenvbench",
+        INCOMPLETE,
+        "The gate is closed: `C1 failed`",
+    ]
+
+
+def test_summary_of_a_whole_run_says_only_how_many():
+    whole = replace(board(), missing={}, invalid={})
+    assert blocks(whole)[1:3] == ["35 of 35 planned trials have a verdict.", shares.LEGEND]
+    assert "### To run again" not in blocks(whole)
+
+
+def test_table_of_the_strict_scoring():
+    told = blocks(board())
+    assert told[3:5] == [
+        "### Strict scoring",
+        """\
+| agent | C0 | C1 | C2 | C3 | C4 | C5 | imports missing | hallucinations |
+|---|---|---|---|---|---|---|---|---|
+| `claude-code`<br>`sonnet-4.5`<br>12 of 12 trials | 7/12<br>58 %<br>(32-81) |\
+ 6/10<br>60 %<br>(31-83) | 7/12<br>58 %<br>(32-81) | 4/12<br>33 %<br>(14-61) |\
+ 1/9 +1<br>[10…11] %<br>(2-43) | 5/12<br>42 %<br>(19-68) | 7<br>of 24<br>29 % |\
+ 8<br>(0 + 0 + 8) |
+| `codex`<br>`gpt-5.1-codex`<br>11 of 12 trials | 8/11 +1<br>[67…73] %<br>(43-90) |\
+ 7/9 +1<br>[70…78] %<br>(45-94) | 7/11 +1<br>[58…64] %<br>(35-85) |\
+ 6/11 +1<br>[50…55] %<br>(28-79) | 2/9 +1<br>[20…22] %<br>(6-55) |\
+ 6/11 +1<br>[50…55] %<br>(28-79) | 5-7<br>of 24<br>21-29 % |\
+ 5<br>(0 + 0 + 5)<br>1 unknown |
+| `uv`<br>12 of 12 trials | 7/12<br>58 %<br>(32-81) | 5/10<br>50 %<br>(24-76) |\
+ 6/12<br>50 %<br>(25-75) | 4/12<br>33 %<br>(14-61) | 2/10<br>20 %<br>(6-51) |\
+ 4/12<br>33 %<br>(14-61) | 8<br>of 24<br>33 % | 8<br>(0 + 0 + 8) |""",
+    ]
+
+
+@pytest.mark.parametrize("scoring", Scoring)
+def test_summary_leads_with_the_scoring_and_shows_both(scoring):
+    titles = [one for one in blocks(board(), scoring=scoring) if one.startswith("### ")]
+    first, second = ("Strict", "Paper") if scoring is Scoring.STRICT else ("Paper", "Strict")
+    assert titles == [
+        f"### {first} scoring",
+        f"### {second} scoring",
+        "### To run again",
+        "### Spent per trial",
+        "### Trials",
+    ]
+
+
+def test_published_rows_stand_in_the_papers_table_alone_and_are_marked():
+    told = blocks(board(published=rows()))
+    strict, paper = (told[told.index(f"### {one} scoring") + 1] for one in ("Strict", "Paper"))
+    assert "published" not in strict
+    assert paper.splitlines()[-1] == (
+        "| `nexau`<br>`deepseek-v3.1-nex-n1`<br>published | n/a | 16/29<br>55 %<br>(38-72) |"
+        " 41/44<br>93 %<br>(82-98) | 21/43<br>49 %<br>(35-63) | 11/32<br>34 %<br>(20-52) | n/a |"
+        " 722-724<br>of 2858<br>25 % | 16<br>(? + ? + 14) |"
+    )
+    assert told[told.index("### Paper scoring") + 2] == (
+        "published: arXiv 2603.06739, v1, by public digests of it; its own trials, one run each."
+    )
+
+
+def test_spent_is_known_for_some():
+    told = blocks(board())
+    assert told[told.index("### Spent per trial") + 1].splitlines()[3:] == [
+        (
+            "| `codex`<br>`gpt-5.1-codex` | 621 k<br>(11 of 12) | 10.5 k<br>(11 of 12) |"
+            " $1.72<br>(9 of 12) | 17 min<br>(11 of 12) | 5 MB<br>(6 of 12) |"
+            " 10 done<br>1 timed out |"
+        ),
+        (
+            "| `uv` | unknown<br>(0 of 12) | unknown<br>(0 of 12) | unknown<br>(0 of 12) |"
+            " 42 s<br>(12 of 12) | 5 MB<br>(7 of 12) | 12 done |"
+        ),
+    ]
+
+
+def test_trials_show_both_scorings_and_mark_what_is_not_qualified():
+    told = blocks(board())
+    rows_of = told[told.index("### Trials") + 1].splitlines()
+    assert rows_of[14] == (
+        "| `apple__ml-aim.claude-code.1` | passed | passed | passed | passed† | INVALID | passed |"
+    )
+    assert rows_of[19] == (
+        "| `apple__ml-aim.uv.2` | passed | passed | FAILED | FAILED†<br>(paper: passed) |"
+        " FAILED | FAILED |"
+    )
+    assert told[-1].startswith("† not qualified: ")
+    assert "†" not in summary(board(unqualified=frozenset()))
+
+
+def test_missing_and_invalid_trials_are_named_with_why():
+    told = blocks(board())
+    assert told[told.index("### To run again") + 1].splitlines()[2:] == [
+        f"| `{MISSING}` | missing | `no artifact of this trial came back` |",
+        f"| `{INVALID}` | invalid | `C4: not measured: C4 needs 2 GPUs, 1 promised` |",
+    ]
+
+
+def test_table_that_does_not_fit_is_left_out_by_name():
+    whole = summary(board())
+    limit = len(whole.encode()) - 1
+    told = blocks(board(), limit_bytes=limit)
+    assert len("\n\n".join(told).encode()) <= limit
+    assert told[-2:] == ["### Trials", "35 rows do not fit into this summary.\n"]
+    assert blocks(board(), limit_bytes=limit + 1) == whole.split("\n\n")
+
+
+def test_levels_that_were_not_asked_for_have_no_column():
+    made = board(levels=(Level.C0, Level.C5))
+    told = blocks(made)
+    heads = "| agent | C0 | C5 | imports missing | hallucinations |"
+    assert told[told.index("### Strict scoring") + 1].splitlines()[0] == heads
+
+
+def test_terminal_shows_each_agent_once_per_scoring_and_what_is_incomplete():
+    text = terminal(board())
+    assert text.count("\n claude-code ") == 3
+    assert text.rstrip().splitlines()[-1].rstrip() == INCOMPLETE
+
+
+def test_terminal_leaves_many_trials_out():
+    one = board().trials[0]
+    many = replace(board(), trials=tuple(replace(one, trial=f"t{n}") for n in range(101)))
+    assert "Trials" in terminal(board())
+    assert "Trials" not in terminal(many)
+
+
+def test_lines_say_everything_without_a_table():
+    told = list(board_lines(board(published=rows())))
+    assert told[:7] == [
+        "claude-code sonnet-4.5: 12 of 12 trials have a verdict",
+        "  C0 strict 7/12 58 % (32-81); paper 5/12 42 % (19-68)",
+        "  C1 strict 6/10 60 % (31-83); paper 6/10 60 % (31-83)",
+        "  C2 strict 7/12 58 % (32-81); paper 7/12 58 % (32-81)",
+        "  C3 strict 4/12 33 % (14-61); paper 7/12 58 % (32-81)",
+        "  C4 strict 1/9 +1 [10…11] % (2-43); paper 3/11 +1 [25…27] % (10-57)",
+        "  C5 strict 5/12 42 % (19-68); paper 5/12 42 % (19-68)",
+    ]
+    assert told[-3:-1] == [
+        f"run again, missing: {MISSING}: no artifact of this trial came back",
+        f"run again, invalid: {INVALID}: C4: not measured: C4 needs 2 GPUs, 1 promised",
+    ]
+
+
+def hostile():
+    made = board()
+    first, *others = made.agents
+    return replace(
+        made,
+        agents=(replace(first, agent=HOSTILE, model=HOSTILE), *others),
+        missing={HOSTILE: HOSTILE},
+        trials=(replace(made.trials[0], trial=HOSTILE),),
+    )
+
+
+def test_foreign_text_is_one_code_span_in_markdown():
+    text = summary(hostile(), closed=HOSTILE)
+    span = "`[x](http://e) \N{DIVIDES} @all <b> ::error::y ##[error]z`"
+    assert text.count("@all") == text.count(span) > 0
+
+
+def test_foreign_text_is_no_command_and_no_colour_in_a_terminal():
+    for text in (terminal(hostile(), width=400), "\n".join(board_lines(hostile()))):
+        assert "\x1b" not in text
+        assert "##[" not in text
