@@ -163,7 +163,7 @@ def _spoiled(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> Iterator[
         case Sabotage.FRAMEWORK_BROKEN:
             yield 'rm "$site/torch/lib/libtorch_cpu.so"'
         case Sabotage.PACKAGE_SHADOWED:
-            empty = f"{{name: types.ModuleType(name) for name in {plan.shadows!r}}}"
+            empty = f"dict.fromkeys({plan.shadows!r}, types.ModuleType('shadow'))"
             yield _hook(f"import sys, types; sys.modules.update({empty})")
         case Sabotage.DEVICES_HIDDEN:
             yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
