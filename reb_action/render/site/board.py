@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from reb_action.levels import LEVELS
-from reb_action.model.scoreboard import AgentScore, Published, Scoreboard, Share
+from reb_action.model.manifest import Level
+from reb_action.model.scoreboard import AgentScore, Imports, Published, Scoreboard, Share
 from reb_action.model.verdict import ClaimKind, Scoring
 from reb_action.render.markup import Html, el, join, spaced
 from reb_action.render.page.view import count
 from reb_action.render.site.grid import Column, Field, Row, controls, grid, search
 from reb_action.render.site.names import agent_of, folder_of
-from reb_action.render.site.share import imports, measured
+from reb_action.render.site.share import imports, measured, worst
 
 _LEVELS = tuple(Column(name=spec.level, title=spec.title, first="descending") for spec in LEVELS)
 _STRICT = (Column(name="agent"), *_LEVELS)
@@ -45,24 +46,30 @@ def _strict(score: AgentScore) -> Row:
 
 
 def _paper(score: AgentScore) -> Row:
-    found = score.imports.get(Scoring.PAPER)
-    wrong = ", ".join(f"{score.hallucinations.get(kind, 0)} {kind}" for kind in ClaimKind)
-    total = sum(score.hallucinations.values())
     shares = score.levels.get(Scoring.PAPER, {})
     fields = (
-        Field(
-            shown=imports(found), value=found.missing / found.total if found and found.total else ""
-        ),
+        _imports(score.imports.get(Scoring.PAPER)),
         *(_field(shares.get(spec.level)) for spec in LEVELS[1:-1]),
-        Field(shown=_hallucinations(total, wrong), value=str(total)),
+        _honesty(score),
     )
     return Row(head=_name(score), fields=fields)
+
+
+def _honesty(score: AgentScore) -> Field:
+    counts = score.hallucinations
+    if not counts:
+        return Field(shown=el("span", "n/a", class_="absent"), value="")
+    share = score.levels.get(Scoring.PAPER, {}).get(Level.C5)
+    unknown = (f"{count(share.unseen, 'trial')} unknown",) if share and share.unseen else ()
+    kinds = (*(f"{counts[kind]} {kind}" for kind in ClaimKind if kind in counts), *unknown)
+    total = sum(counts.values())
+    return Field(shown=_hallucinations(total, ", ".join(kinds)), value=str(total))
 
 
 def _published(one: Published) -> Row:
     of_these = None if one.capability is None else f"{one.capability} {ClaimKind.CAPABILITY}"
     fields = (
-        Field(shown=imports(one.imports), value=one.imports.missing / one.imports.total),
+        _imports(one.imports),
         *(_field(one.levels.get(spec.level)) for spec in LEVELS[1:-1]),
         Field(shown=_hallucinations(one.hallucinations, of_these), value=str(one.hallucinations)),
     )
@@ -73,6 +80,11 @@ def _field(share: Share | None) -> Field:
     # What is unseen may have failed, so it is sorted as if it had.
     lowest = None if share is None else share.lowest
     return Field(shown=measured(share), value="" if lowest is None else lowest)
+
+
+def _imports(found: Imports | None) -> Field:
+    share = worst(found) / found.total if found and found.total else ""
+    return Field(shown=imports(found), value=share)
 
 
 def _hallucinations(total: int, kinds: str | None) -> Html:

@@ -1,7 +1,7 @@
 """A share as people read it: per cent, count, interval, and a bar that shows all three."""
 
 from reb_action.model.scoreboard import Imports, Share
-from reb_action.render.markup import Html, Node, el, spaced
+from reb_action.render.markup import Html, Node, el, join, spaced
 from reb_action.render.page.view import count
 
 
@@ -74,12 +74,23 @@ def bar(share: Share) -> Html:
 
 def imports(found: Imports | None) -> Html:
     """Return how many imports are missing: C0 as the paper counts it, where less is better."""
+    unknown = f"{count(found.unknown, 'trial')} unknown" if found and found.unknown else None
     if found is None or not found.total:
-        return el("span", "n/a", class_="absent")
-    most = found.missing if found.most is None else found.most
-    share = between(*(f"{one / found.total * 100:.1f} %" for one in (found.missing, most)))
-    told = f"{between(f'{found.missing:,}', f'{most:,}')} of {count(found.total, 'import')}"
-    return el("div", el("b", share), el("small", told, class_="count"), class_="share")
+        return el("span", unknown or "n/a", class_="absent")
+    ends = (found.missing, worst(found))
+    share = between(*(f"{end / found.total * 100:.1f} %" for end in ends))
+    told = f"{between(*(f'{end:,}' for end in ends))} of {count(found.total, 'import')}"
+    return el(
+        "div",
+        el("b", share),
+        el("small", join(told, f", {unknown}" if unknown else None), class_="count"),
+        class_="share",
+    )
+
+
+def worst(found: Imports) -> int:
+    """Return the most imports that may be missing."""
+    return found.missing if found.most is None else found.most
 
 
 def _piece(start: float, end: float, name: str) -> Html | None:
