@@ -21,6 +21,7 @@ from reb_action.cli_options import (
     scoring_option,
     trial_options,
 )
+from reb_action.cli_reports import REPORTS
 from reb_action.errors import PlaceError, RebError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
@@ -179,7 +180,7 @@ def stop(folder: Path | None, *, every: bool) -> None:
             trial.stop(_layout(folder), tell=tell)
 
 
-for _command in (*COMMANDS, *CHECKS):
+for _command in (*COMMANDS, *CHECKS, *REPORTS):
     cli.add_command(_command)
 
 

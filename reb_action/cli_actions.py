@@ -169,10 +169,10 @@ def gate(folder: Path, *, fail_on: str, scoring: str) -> None:
 def report(*, path: Path, folder: Path, levels: str, fail_on: str, scoring: str) -> None:
     """Hold the artifacts of a run against its plan: a summary, and what has to run again."""
     from reb_action import gate as rules
-    from reb_action import outputs
+    from reb_action import outputs, reporting
     from reb_action.github import context
 
-    closed = outputs.report(
+    closed = reporting.report(
         path,
         folder,
         levels=outputs.parse_levels(levels),

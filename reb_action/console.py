@@ -13,14 +13,19 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
 from reb_action.render.escape import log
+from reb_action.render.scoreboard import board_lines, board_tables
 from reb_action.render.terminal import short_table, verdict_tables
 from reb_action.render.text import short_lines, verdict_lines
 from reb_action.trial import Tell
 
 _NARROW: Final = 72
 """Columns below which tables would be all wrapping; plain lines read better there."""
+
+_BOARD: Final = 100
+"""The same for a scoreboard, which has a column for each level."""
 
 
 @contextmanager
@@ -42,6 +47,14 @@ def show(verdict: Verdict) -> None:
         _console(sys.stdout).print(verdict_tables(verdict))
     else:
         click.echo("\n".join(verdict_lines(verdict)))
+
+
+def show_board(board: Scoreboard) -> None:
+    """Print a scoreboard: tables in a terminal that is wide enough, plain lines elsewhere."""
+    if _has_room(sys.stdout, columns=_BOARD):
+        _console(sys.stdout).print(board_tables(board))
+    else:
+        click.echo("\n".join(board_lines(board)))
 
 
 def show_short(verdict: Verdict, notes: str | None) -> None:
@@ -108,8 +121,8 @@ def _is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and not _console(stream).is_dumb_terminal
 
 
-def _has_room(stream: TextIO) -> bool:
-    return _is_terminal(stream) and _console(stream).width >= _NARROW
+def _has_room(stream: TextIO, *, columns: int = _NARROW) -> bool:
+    return _is_terminal(stream) and _console(stream).width >= columns
 
 
 def _console(stream: TextIO) -> Console:

@@ -8,18 +8,15 @@ from typing import Final, cast
 
 import click
 
-from reb_action import collection, console, deadline, documents, manifest, planning, session
+from reb_action import console, deadline, documents, manifest, planning, session
 from reb_action import plan as planned
 from reb_action.agents.spec import AgentLimits
 from reb_action.errors import DeadlineError, UsageError
-from reb_action.gate import FailOn
-from reb_action.github.commands import write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.verdict import Verdict
-from reb_action.render.markdown import collection_summary
 from reb_action.render.page import View, trial_page
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session import AgentChoice
@@ -104,33 +101,6 @@ def _of(wanted: PlannedTrial, folder: Path) -> dict[str, object]:
         "attempt": wanted.attempt,
         "folder": folder / wanted.id,
     }
-
-
-def report(
-    path: Path, folder: Path, *, levels: tuple[Level, ...], fail_on: FailOn, context: Context
-) -> str | None:
-    """Summarise a run on the runner and in words; return what closes the gate."""
-    found = collection.collect(planning.read(path), folder)
-    closed = collection.closed(found, levels, fail_on)
-    summary = collection_summary(found, levels, closed=closed, scoring=fail_on.scoring)
-    write_summary(context, summary)
-    again = collection.to_run_again(found)
-    documents.write_bytes(
-        path.with_name("durations.json"), documents.dump_json(collection.durations(found))
-    )
-    write_outputs(
-        context,
-        {
-            "complete": "false" if again else "true",
-            "trials": str(len(found)),
-            "run-again": " ".join(again),
-            "durations": str(path.with_name("durations.json")),
-        },
-    )
-    click.echo(f"{len(found) - len(again)} of {len(found)} planned trials have a verdict")
-    for name in again:
-        click.echo(f"run again: {name}")
-    return closed
 
 
 def demand_time(layout: SessionLayout, level: Level | None, ends_at: int | None) -> None:

@@ -28,9 +28,9 @@ LAYERS = (
             "console",
             "redteam",
         ),
-        *("conclusion", "planning", "collection", "batch", "working"),
+        *("conclusion", "planning", "collection", "batch", "reporting", "working"),
     },
-    {"cli", "cli_actions", "cli_checks", "cli_options", "__main__"},
+    {"cli", "cli_actions", "cli_checks", "cli_options", "cli_reports", "__main__"},
 )
 
 

@@ -44,12 +44,17 @@ def answer_of(data: bytes | None, kind: type[T]) -> T | None:
 def write(path: Path, value: object, *, kind: str) -> bytes:
     """Write a value as the document `kind`, whole or not at all; returns its bytes."""
     try:
-        data = dump_json({"document": kind, "schema": SCHEMA, "value": to_json(value)})
+        data = encode(value, kind=kind)
     except ValueError as error:
         raise DocumentError(f"{path.name} is not written: {error}; a fault of reb") from None
     decode(data, type(value), kind=kind, name=path.name)
     write_bytes(path, data)
     return data
+
+
+def encode(value: object, *, kind: str) -> bytes:
+    """Return the bytes of the document `kind`; raises ValueError for what JSON does not know."""
+    return dump_json({"document": kind, "schema": SCHEMA, "value": to_json(value)})
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -1,11 +1,10 @@
 """Verdicts as Markdown for a job summary; every text from outside passes `escape.markdown`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from reb_action.gate import Decision
 from reb_action.levels import spec_of
-from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import LevelResult, Scoring, Standing, Verdict
+from reb_action.model.verdict import Scoring, Standing, Verdict
 from reb_action.render.escape import markdown
 from reb_action.render.text import MARKS, headline
 
@@ -17,30 +16,6 @@ def trial_summary(seen: Verdict | str, decision: Decision) -> str:
         () if decision.closed is None else (f"The gate is closed: {markdown(decision.closed)}",)
     )
     return _text((*lines, *closed))
-
-
-def collection_summary(
-    verdicts: Mapping[str, Verdict | str],
-    levels: tuple[Level, ...],
-    *,
-    closed: str | None,
-    scoring: Scoring,
-) -> str:
-    """Return the summary of all planned trials: one row each, then what has to run again."""
-    complete = {name: seen for name, seen in verdicts.items() if isinstance(seen, Verdict)}
-    missing = {name: seen for name, seen in verdicts.items() if isinstance(seen, str)}
-    lines = [
-        "## researchenvbench",
-        f"{len(complete)} of {len(verdicts)} planned trials have a verdict."
-        + (" This comparison is incomplete." if missing else ""),
-        "\n".join(_grid(complete, levels, scoring)),
-    ]
-    if missing:
-        rows = (f"| {markdown(name)} | {markdown(why)} |" for name, why in missing.items())
-        lines += ["### To run again", "\n".join(("| trial | why |", "|---|---|", *rows))]
-    if closed is not None:
-        lines.append(f"The gate is closed: {markdown(closed)}")
-    return _text(lines)
 
 
 def _unjudged(reason: str) -> Iterator[str]:
@@ -87,39 +62,9 @@ def _refuted(verdict: Verdict) -> Iterator[str]:
         yield "\n".join(("| claim | claimed | observed |", "|---|---|---|", *rows))
 
 
-def _grid(
-    verdicts: Mapping[str, Verdict], levels: tuple[Level, ...], scoring: Scoring
-) -> Iterator[str]:
-    yield f"| trial | {' | '.join(levels)} |"
-    yield f"|---|{'---|' * len(levels)}"
-    for name, verdict in verdicts.items():
-        marks = (_cell(verdict.result(level), scoring) for level in levels)
-        yield f"| {markdown(name)} | {' | '.join(marks)} |"
-    for one in _in_order(scoring):
-        shares = " | ".join(_shares(verdicts.values(), levels, one))
-        yield f"| **passed of counted, {one}** | {shares} |"
-
-
-def _cell(result: LevelResult, scoring: Scoring) -> str:
-    one, other = _in_order(scoring)
-    mark, differs = MARKS[result.by(one)], result.by(one) is not result.by(other)
-    return f"{mark} ({other}: {MARKS[result.by(other)]})" if differs else mark
-
-
 def _in_order(first: Scoring) -> tuple[Scoring, Scoring]:
     other = Scoring.PAPER if first is Scoring.STRICT else Scoring.STRICT
     return first, other
-
-
-def _shares(
-    verdicts: Iterable[Verdict], levels: tuple[Level, ...], scoring: Scoring
-) -> Iterator[str]:
-    found = tuple(verdicts)
-    for level in levels:
-        outcomes = [verdict.result(level).by(scoring) for verdict in found]
-        uncounted = (Outcome.NOT_APPLICABLE, Outcome.INVALID)
-        counted = sum(outcome not in uncounted for outcome in outcomes)
-        yield f"{outcomes.count(Outcome.PASSED)}/{counted}"
 
 
 def _text(blocks: Iterable[str]) -> str:

@@ -1,0 +1,36 @@
+"""The commands of `reb` that put verdicts together."""
+
+from pathlib import Path
+
+import click
+
+from reb_action.cli_options import as_json
+
+
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+)
+@click.option(
+    "--plan",
+    "path",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="plan.json of the run: its trials that did not come back are named and counted.",
+)
+@as_json
+def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> None:
+    """Put the artifacts in FOLDERS together: agents by level, in both scorings.
+
+    Folders may hold folders. Of two artifacts of one trial the later attempt counts. One that was
+    changed is refused, and named as missing.
+    """
+    from reb_action import planning, reporting
+
+    plan = None if path is None else planning.read(path)
+    reporting.show(reporting.scored(folders, plan), as_json=as_json)
+
+
+REPORTS = (score,)
