@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
+from reb_action.documents import NotJsonError, parse_json, read_bytes
 from reb_action.errors import DocumentError
+from reb_action.github.reading import at
 
 _PULL_REQUEST_EVENTS: Final = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"}
@@ -52,12 +53,6 @@ def _is_fork(environ: Mapping[str, str]) -> bool:
         event = parse_json(read_bytes(path))
     except (DocumentError, NotJsonError):
         return True
-    head = _at(event, "pull_request", "head", "repo", "full_name")
-    base = _at(event, "pull_request", "base", "repo", "full_name")
+    head = at(event, "pull_request", "head", "repo", "full_name")
+    base = at(event, "pull_request", "base", "repo", "full_name")
     return head is None or head != base
-
-
-def _at(value: Json, *names: str) -> Json:
-    for name in names:
-        value = cast(dict[str, Json], value).get(name) if isinstance(value, dict) else None
-    return value

@@ -1,0 +1,105 @@
+"""Check runs: one of a name and external id at a commit, with any number of annotations."""
+
+from dataclasses import replace
+
+from reb_action.documents import Json
+from reb_action.github.faults import Need
+from reb_action.github.reading import at, maybe_text, number, text
+from reb_action.github.transport import Call, Transport
+from reb_action.model.publication import (
+    ANNOTATIONS_PER_REQUEST,
+    Annotation,
+    CheckRun,
+    Effect,
+    Written,
+)
+
+
+def upsert(transport: Transport, check: CheckRun) -> Written:
+    """Write a completed check run, or bring the one of its external id up to date.
+
+    Annotations can only be added: those that are there count as the first ones of `check`, so
+    that a write that got lost halfway is taken up where it stopped.
+    """
+    what = f"write the check run {check.name!r}"
+    call = Call(path="", what=what, need=Need.CHECKS_WRITE, write=True, again=False)
+
+    def attempt() -> Written:
+        there = _existing(transport, call, check)
+        if there is not None and _is_as_wanted(there, check):
+            return Written(effect=Effect.UNCHANGED, url=text(there, "html_url"))
+        effect = Effect.CREATED if there is None else Effect.UPDATED
+        if there is None:
+            path = f"{transport.repository}/check-runs"
+            body = {"head_sha": check.head_sha, **_body(check, skip=0)}
+            there = transport.send(replace(call, verb="POST", path=path, body=body))
+            done = ANNOTATIONS_PER_REQUEST
+        else:
+            done = number(there, "output", "annotations_count")
+            _update(transport, call, there, check, skip=done)
+            done += ANNOTATIONS_PER_REQUEST
+        for skip in range(done, len(check.annotations), ANNOTATIONS_PER_REQUEST):
+            _update(transport, call, there, check, skip=skip)
+        return Written(effect=effect, url=text(there, "html_url"))
+
+    return transport.until_known(attempt, what=what)
+
+
+def _existing(transport: Transport, call: Call, check: CheckRun) -> Json:
+    """Return the newest check run of this name and external id, or None."""
+    path = f"{transport.repository}/commits/{check.head_sha}/check-runs"
+    query = (("check_name", check.name), ("filter", "all"))
+    asked = replace(call, path=path, query=query, write=False, again=True)
+    wanted = (check.name, check.external_id)
+    found = (
+        one
+        for one in transport.pages(asked, "check_runs")
+        if (at(one, "name"), at(one, "external_id")) == wanted
+    )
+    return max(found, key=lambda one: number(one, "id"), default=None)
+
+
+def _is_as_wanted(there: Json, check: CheckRun) -> bool:
+    return (
+        at(there, "conclusion") == check.conclusion
+        and at(there, "output", "title") == check.title
+        and at(there, "output", "summary") == check.summary
+        and maybe_text(there, "output", "text") == check.text
+        and number(there, "output", "annotations_count") >= len(check.annotations)
+    )
+
+
+def _update(transport: Transport, call: Call, there: Json, check: CheckRun, *, skip: int) -> None:
+    path = f"{transport.repository}/check-runs/{number(there, 'id')}"
+    transport.send(replace(call, verb="PATCH", path=path, body=_body(check, skip=skip)))
+
+
+def _body(check: CheckRun, *, skip: int) -> dict[str, Json]:
+    """Return what both requests take, with the annotations after the first `skip`."""
+    chosen = check.annotations[skip : skip + ANNOTATIONS_PER_REQUEST]
+    output: dict[str, Json] = {"title": check.title, "summary": check.summary}
+    if check.text is not None:
+        output["text"] = check.text
+    if chosen:
+        output["annotations"] = [_annotation(one) for one in chosen]
+    body: dict[str, Json] = {
+        "name": check.name,
+        "external_id": check.external_id,
+        "status": "completed",
+        "conclusion": str(check.conclusion),
+        "output": output,
+    }
+    if check.details_url is not None:
+        body["details_url"] = check.details_url
+    return body
+
+
+def _annotation(one: Annotation) -> Json:
+    return {
+        "path": one.path,
+        "start_line": one.start_line,
+        "end_line": one.end_line,
+        "annotation_level": str(one.level),
+        "message": one.message,
+        "title": one.title,
+    }

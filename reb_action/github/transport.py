@@ -1,0 +1,180 @@
+"""One request to GitHub, repeated where its documentation says so; all pages of a list."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar, cast
+
+import github
+import requests
+from requests.utils import parse_header_links
+
+from reb_action import __version__
+from reb_action.documents import Json, NotJsonError, parse_json
+from reb_action.errors import GitHubError
+from reb_action.github import reading
+from reb_action.github.faults import (
+    Answer,
+    Fault,
+    LostError,
+    Need,
+    RefusedError,
+    fault_of,
+    limit_seconds,
+    refusal,
+)
+from reb_action.github.patience import LIMIT_HITS, Patience
+from reb_action.model.publication import Server
+
+PAGE: Final = 100
+PAGES: Final = 100
+REPEATS: Final = 3
+_VERSION: Final = "2022-11-28"
+_LIMITS: Final = (Fault.PRIMARY_LIMIT, Fault.SECONDARY_LIMIT)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """A request: `what` names it in errors, `need` is the permission it takes.
+
+    `again`: doing it twice is as good as once, so it may be repeated when no answer came.
+    """
+
+    verb: str = "GET"
+    path: str
+    what: str
+    need: Need
+    query: tuple[tuple[str, str], ...] = ()
+    body: Json = None
+    again: bool = True
+    write: bool = False
+
+
+class Transport:
+    """The connection; it never sends the token to another host than the API's."""
+
+    def __init__(self, server: Server, patience: Patience, *, seconds: float) -> None:
+        self.repository = f"/repos/{server.repository}"
+        self.patience = patience
+        self.seconds = seconds
+        self.api_url = server.api_url
+        self._requester = github.Github(
+            base_url=server.api_url,
+            auth=github.Auth.Token(server.token),
+            timeout=max(1, int(seconds)),
+            user_agent=f"researchenvbench/{__version__}",
+            api_version=_VERSION,
+            retry=None,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        ).requester
+
+    def send(self, call: Call) -> Json:
+        """Return the answer's body; raises GitHubError."""
+        return self._exchange(call)[1]
+
+    def graphql(self, query: str, *, what: str, need: Need) -> Json:
+        """Return the answer to a query that changes nothing."""
+        url = self._requester.graphql_url
+        body: Json = {"query": query, "variables": {}}
+        return self.send(Call(verb="POST", path=url, body=body, what=what, need=need))
+
+    def pages(self, call: Call, *names: str) -> tuple[Json, ...]:
+        """Return the items of every page; `names` lead to a page's list."""
+        found: list[Json] = []
+        asked = replace(call, query=(*call.query, ("per_page", str(PAGE))))
+        for _ in range(PAGES):
+            answer, body = self._exchange(asked)
+            found += reading.items(body, *names)
+            following = _next(answer)
+            if following is None:
+                return tuple(found)
+            asked = replace(call, path=following, query=())
+        raise GitHubError(f"{call.what}: there are more than {PAGES * PAGE} and we stop here")
+
+    def location(self, call: Call) -> str:
+        """Return where GitHub redirects to."""
+        answer, _ = self._exchange(call, redirect=True)
+        if "location" not in answer.headers:
+            raise GitHubError(f"{call.what}: GitHub answered {answer.status} and no redirect")
+        return answer.headers["location"]
+
+    def until_known(self, attempt: Callable[[], T], *, what: str) -> T:
+        """Return what an attempt does that looks before it writes, again where one got lost."""
+        for repeat in range(REPEATS):
+            try:
+                return attempt()
+            except LostError:
+                self.patience.wait(2.0**repeat, what=what)
+        return attempt()
+
+    def _exchange(self, call: Call, *, redirect: bool = False) -> tuple[Answer, Json]:
+        limits = repeats = 0
+        while True:
+            try:
+                answer, body = self._once(call)
+            except (requests.RequestException, NotJsonError) as error:
+                refused: GitHubError = GitHubError(f"{call.what}: no answer ({_kind(error)})")
+                fault = Fault.BROKEN
+            else:
+                if answer.status < 300 or (redirect and answer.status == 302):
+                    return answer, body
+                refused, fault = refusal(answer, what=call.what, need=call.need), fault_of(answer)
+                if fault in _LIMITS and limits < LIMIT_HITS:
+                    seconds = limit_seconds(answer, now=self.patience.now(), hits=limits)
+                    self.patience.wait(seconds, what=call.what)
+                    limits += 1
+                    continue
+            if fault is not Fault.BROKEN:
+                raise refused
+            if not call.again:
+                raise LostError(str(refused))
+            if repeats == REPEATS:
+                raise refused
+            self.patience.wait(2.0**repeats, what=call.what)
+            repeats += 1
+
+    def _once(self, call: Call) -> tuple[Answer, Json]:
+        """Send once; raises NotJsonError where the answer was cut off."""
+        self.patience.before(write=call.write, what=call.what)
+        try:
+            status, headers, output = self._requester.requestJson(
+                call.verb,
+                call.path,
+                parameters=dict(call.query),
+                headers={"Accept": "application/vnd.github+json"},
+                input=call.body,
+            )
+        except RuntimeError as error:
+            # PyGithub's refusal to follow a redirect to another host or scheme.
+            moved = f"{call.what}: GitHub redirects elsewhere, which is not followed with a token"
+            raise RefusedError(moved, fault=Fault.MOVED, status=301) from error
+        finally:
+            self.patience.after(write=call.write)
+        return _answer(status, cast(dict[str, str], headers), output)
+
+
+def _answer(status: int, headers: dict[str, str], output: str) -> tuple[Answer, Json]:
+    try:
+        body = parse_json(output.encode()) if output else None
+    except NotJsonError:
+        # A proxy's error page is an answer; a success that cannot be read is none.
+        if status < 300:
+            raise
+        body = None
+    message = reading.maybe_text(body, "message") or ""
+    return Answer(status=status, headers=headers, message=message), body
+
+
+def _next(answer: Answer) -> str | None:
+    """Return the next page's address; of it PyGithub takes the path and stays on the API's host."""
+    for link in parse_header_links(answer.headers.get("link", "")):
+        if link.get("rel") == "next":
+            return link["url"]
+    return None
+
+
+def _kind(error: Exception) -> str:
+    # Not its text, which quotes addresses that may be signed.
+    return type(error).__name__
