@@ -1,25 +1,34 @@
 """One gateway: it listens for one trial's agent, and ends with it."""
 
 import secrets
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
+from reb_action.gateway.dialects import RULES
+from reb_action.gateway.exchange import Terms
+from reb_action.gateway.handler import Desk, Egress, Handler
+from reb_action.gateway.ledger import Ledger
+from reb_action.gateway.line import Line, parse
 from reb_action.gateway.prices import Prices
+from reb_action.gateway.server import Server
 from reb_action.gateway.values import Budget, Upstream
 from reb_action.model.agent import Tally
 
-Egress = Callable[[BaseHTTPRequestHandler], None]
-"""Answers a CONNECT or absolute-form request, given right after its header was read."""
+_POLL_SECONDS: Final = 0.05
+_CUT_SECONDS: Final = 2.0
 
 
 class Gateway:
     """Speaks to the model for an agent which knows only `address` and `placeholder`.
 
-    It listens from `with` on, at the Unix socket `listen` or, without, at a port of the loopback.
-    `record` gets one JSON line per call, without its text.
+    It listens from `with` on, at the Unix socket `listen` or, without, at a port of the loopback;
+    without `upstream` there is only the way out that `egress` is. `record` gets one JSON line per
+    call, without its text. Raises UsageError for an address that is none, PlaceError for a socket
+    that cannot be.
     """
 
     def __init__(
@@ -33,9 +42,21 @@ class Gateway:
         egress: Egress | None = None,
     ) -> None:
         self.placeholder = f"reb-{secrets.token_hex(24)}"
+        self._drain_seconds = budget.drain_seconds
         self._listen = listen
+        self._ledger = Ledger(budget, prices, record)
+        self._idle = threading.Condition()
+        self._lines: set[Line] = set()
+        self._closing = False
+        desk = None if upstream is None else self._desk(upstream, budget)
+        fields = {"desk": desk, "egress": None if egress is None else staticmethod(egress)}
+        self._handler = type("TrialHandler", (Handler,), fields)
+        self._server: Server | None = None
 
     def __enter__(self) -> Self:
+        self._server = Server(self._listen, self._handler)
+        serve = self._server.serve_forever
+        threading.Thread(target=serve, args=(_POLL_SECONDS,), daemon=True).start()
         return self
 
     def __exit__(
@@ -44,17 +65,68 @@ class Gateway:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop listening; calls under way get some seconds to say what they used."""
+        """Stop listening; calls under way get `drain_seconds` to say what they used."""
+        self._closing = True
+        server = self._running()
+        server.shutdown()
+        server.server_close()
+        if self._listen is not None:
+            self._listen.unlink(missing_ok=True)
+        if not self._rests(self._drain_seconds):
+            for line in tuple(self._lines):
+                line.cut()
+            self._rests(_CUT_SECONDS)
+        server.hang_up()
 
     @property
     def address(self) -> Path | str:
         """Where it listens: the socket's path, or `http://127.0.0.1:PORT`."""
-        return self._listen or "http://127.0.0.1:0"
+        return self._listen or f"http://127.0.0.1:{self._running().server_address[1]}"
 
     def tally(self) -> Tally:
         """Return what was counted so far; at any time, also after the end."""
-        return Tally()
+        return self._ledger.tally()
 
     def quiet_seconds(self) -> float:
         """Return the seconds since the last byte of any model call, or since the start."""
-        return 0.0
+        return self._ledger.quiet_seconds()
+
+    def _running(self) -> Server:
+        if self._server is None:
+            raise RuntimeError("a gateway is used outside its `with`")
+        return self._server
+
+    def _desk(self, upstream: Upstream, budget: Budget) -> Desk:
+        parse(upstream.base_url)
+        terms = Terms(
+            rules=RULES[upstream.dialect],
+            ledger=self._ledger,
+            key=upstream.key,
+            silent_seconds=budget.first_byte_seconds,
+            drain_seconds=budget.drain_seconds,
+        )
+        return Desk(
+            dialect=upstream.dialect,
+            terms=terms,
+            base_url=upstream.base_url,
+            placeholder=self.placeholder,
+            busy=self._busy,
+        )
+
+    @contextmanager
+    def _busy(self, line: Line) -> Generator[None]:
+        with self._idle:
+            if self._closing:
+                raise ConnectionAbortedError("the gateway has closed")
+            self._lines.add(line)
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._lines.discard(line)
+                self._idle.notify_all()
+
+    def _rests(self, seconds: float) -> bool:
+        """Wait for all calls to end; tell whether they did in time."""
+        with self._idle:
+            return self._idle.wait_for(lambda: not self._lines, seconds)

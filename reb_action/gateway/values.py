@@ -30,7 +30,8 @@ class Budget:
 
     `tokens` are input and output of all calls. `first_byte_seconds` is how long a model may stay
     silent, before its answer as within it. `repeats` is how often one request may come, and how
-    often one tool call may be among twice as many.
+    often one tool call may be among twice as many. `drain_seconds` is how long a model may go on
+    after its agent has hung up, so that it can say what the call used.
     """
 
     calls: int | None = None
@@ -38,3 +39,4 @@ class Budget:
     cost_usd: float | None = None
     first_byte_seconds: float = 600.0
     repeats: int | None = None
+    drain_seconds: float = 10.0

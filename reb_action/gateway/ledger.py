@@ -1,0 +1,128 @@
+"""What the calls of one trial used, and when they have used enough; safe between threads."""
+
+import hashlib
+import threading
+import time
+from collections import Counter, deque
+from pathlib import Path
+from typing import Final
+
+from reb_action.gateway.calls import Call, Course, line
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.reading import Spent
+from reb_action.gateway.values import Budget
+from reb_action.gateway.wire import short
+from reb_action.model.agent import Tally, Usage
+
+_ERROR: Final = 400
+
+
+class Ledger:
+    """Admits calls within the budget and adds up what they say that they used."""
+
+    def __init__(self, budget: Budget, prices: Prices, record: Path) -> None:
+        self._budget = budget
+        self._prices = prices
+        self._record = record
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._spent = Spent()
+        self._cost: float | None = None
+        self._turns = 0
+        self._tools = 0
+        self._refused: Counter[str] = Counter()
+        self._requests: Counter[str] = Counter()
+        self._recent: deque[str] = deque(maxlen=2 * (budget.repeats or 1))
+        self._limit: str | None = None
+        self._error: str | None = None
+        self._last = time.monotonic()
+
+    def touch(self) -> None:
+        """Note that a byte of a call has come."""
+        self._last = time.monotonic()
+
+    def quiet_seconds(self) -> float:
+        """Return the seconds since the last byte of any call, or since the start."""
+        return time.monotonic() - self._last
+
+    def admit(self, model: str, request: bytes) -> str | None:
+        """Count a call that may be made, or say which limit it would pass."""
+        digest = hashlib.sha256(request).hexdigest()
+        with self._lock:
+            self._limit = self._limit or self._passed(model, digest)
+            if self._limit is None:
+                self._calls += 1
+                self._requests[digest] += 1
+            return self._limit
+
+    def stray(self, said: str) -> None:
+        """Note a request that is no call at all, for whoever looks for the reason of nothing."""
+        with self._lock:
+            self._error = self._error or short(said)
+
+    def tally(self) -> Tally:
+        """Return what was counted so far."""
+        with self._lock:
+            return Tally(
+                usage=Usage(
+                    input_tokens=self._spent.input,
+                    cache_read_tokens=self._spent.cache_read,
+                    cache_write_tokens=self._spent.cache_write,
+                    output_tokens=self._spent.output,
+                    turns=self._turns,
+                    tool_calls=self._tools,
+                    cost_usd=None if self._cost is None else round(self._cost, 6),
+                ),
+                calls=self._calls,
+                refused=dict(self._refused),
+                limit=self._limit,
+                last_error=self._error,
+            )
+
+    def close(self, call: Call, *, generates: bool) -> None:
+        """Add a call that has ended, and write its line."""
+        cost = self._prices.cost(call.model, call.reading.spent)
+        with self._lock:
+            self._add(call, cost, generates=generates)
+            with self._record.open("ab") as file:
+                file.write(line(call, cost))
+
+    def _add(self, call: Call, cost: float | None, *, generates: bool) -> None:
+        if call.status >= _ERROR:
+            self._refused[str(call.status)] += 1
+        error = call.error or call.reading.error
+        if error is not None:
+            self._error = short(f"{call.status}: {error}")
+        if not generates:
+            return
+        self._spent = self._spent.plus(call.reading.spent)
+        if cost is not None:
+            self._cost = (self._cost or 0.0) + cost
+        if call.course is Course.WHOLE:
+            self._turns += 1
+            self._tools += len(call.reading.tools)
+            self._see(call.reading.fingerprint)
+
+    def _see(self, fingerprint: str | None) -> None:
+        if fingerprint is None or self._budget.repeats is None:
+            return
+        self._recent.append(fingerprint)
+        if self._recent.count(fingerprint) >= self._budget.repeats and self._limit is None:
+            self._limit = f"the model made the same tool call {self._budget.repeats} times"
+
+    def _passed(self, model: str, digest: str) -> str | None:
+        budget = self._budget
+        tokens = (self._spent.input or 0) + (self._spent.output or 0)
+        if budget.calls is not None and self._calls >= budget.calls:
+            return f"the budget of {budget.calls} model calls is used up"
+        if budget.tokens is not None and tokens >= budget.tokens:
+            return f"the budget of {budget.tokens} tokens is used up"
+        if budget.repeats is not None and self._requests[digest] >= budget.repeats:
+            return f"the same request was made {budget.repeats} times"
+        if budget.cost_usd is None:
+            return None
+        if model not in self._prices.models:
+            return f"the price of {short(model)} is not known, so that no budget in USD can be kept"
+        if (self._cost or 0.0) >= budget.cost_usd:
+            return f"the budget of {budget.cost_usd} USD is used up"
+        return None

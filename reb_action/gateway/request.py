@@ -1,0 +1,99 @@
+"""What an agent asks, checked and made ready for the model."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from reb_action.gateway.dialects import Route, Rules
+from reb_action.gateway.wire import at, dumps, loads, text
+from reb_action.model.agent import Dialect
+
+_QUERY: Final = ("alt", "beta")
+# RFC 9110, 7.6.1; what we say ourselves; credentials, and what would choose another account.
+_DROPPED: Final = frozenset(
+    {
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization"),
+        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
+        *("host", "content-length", "accept-encoding"),
+        *("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"),
+        *("openai-organization", "openai-project", "x-goog-user-project"),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """Why a request is not passed on."""
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A request as it goes to the model, still without the key.
+
+    `hides_usage` is set where the usage was asked for by us and not by the agent.
+    """
+
+    route: Route
+    path: str
+    target: str
+    model: str
+    body: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    hides_usage: bool = False
+
+
+def prepare(
+    rules: Rules,
+    dialect: Dialect,
+    *,
+    target: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    placeholder: str,
+) -> Request | Refusal:
+    """Check one request, its header names in lower case, and make it what the model shall get."""
+    url = urlsplit(target)
+    query = dict(parse_qsl(url.query))
+    route = rules.route(url.path)
+    if route is None:
+        return Refusal(status=404, message=f"this gateway speaks {dialect} and has no such route")
+    given = rules.key_of(headers, query).encode("utf-8", "replace")
+    if not hmac.compare_digest(given, placeholder.encode()):
+        return Refusal(status=401, message="this key is not that of the trial")
+    if headers.get("content-encoding", "identity") != "identity":
+        return Refusal(status=415, message="this gateway takes no compressed requests")
+    value = loads(body)
+    if not isinstance(value, dict):
+        return Refusal(status=400, message="the body of the request is no JSON object")
+    asks = dialect is Dialect.CHAT and value.get("stream") is True
+    hides = asks and at(value, "stream_options", "include_usage") is not True
+    if hides:
+        options = value.get("stream_options")
+        known = options if isinstance(options, dict) else {}
+        value["stream_options"] = {**known, "include_usage": True}
+        body = dumps(value)
+    kept = urlencode({name: query[name] for name in _QUERY if name in query})
+    path = url.path.removeprefix(route.prefix)
+    return Request(
+        route=route,
+        path=url.path,
+        target=f"{path}?{kept}" if kept else path,
+        model=text(value, "model") or url.path.rpartition("/")[2].partition(":")[0],
+        body=body,
+        headers=_passed(headers),
+        hides_usage=hides,
+    )
+
+
+def _passed(headers: Mapping[str, str]) -> dict[str, str]:
+    named = {name.strip().lower() for name in headers.get("connection", "").split(",")}
+    return {
+        name: value
+        for name, value in headers.items()
+        if name not in _DROPPED | named and not {"\r", "\n"} & set(value)
+    }
