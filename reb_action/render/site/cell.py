@@ -17,6 +17,9 @@ _RANK = {
     Outcome.NOT_APPLICABLE: 0.0,
 }
 
+# The probe was never seen to pass where it must and to fail elsewhere.
+_DOUBT = el("small", "unqualified")
+
 
 def cell_of(cells: Sequence[Cell]) -> Field:
     """Return what one level came to, in one attempt or in several."""
@@ -35,8 +38,7 @@ def word(outcome: Outcome) -> str:
 @cache
 def _same(outcome: Outcome, paper: Outcome, qualified: bool) -> Field:
     differs = el("small", f"paper: {word(paper)}") if paper is not outcome else None
-    doubt = None if qualified else el("small", "unqualified")
-    shown = join(el("span", word(outcome)), differs, doubt)
+    shown = join(el("span", word(outcome)), differs, None if qualified else _DOUBT)
     return Field(shown=shown, value=_RANK[outcome], class_=outcome)
 
 
@@ -46,7 +48,11 @@ def _several(cells: Sequence[Cell]) -> Field:
         return Field(shown=el("span", "invalid"), value=_RANK[Outcome.INVALID], class_="invalid")
     passed, counted = one
     differs = None if one == other or other is None else f"paper: {other[0]} of {other[1]}"
-    shown = join(el("span", f"{passed} of {counted}"), el("small", differs) if differs else None)
+    shown = join(
+        el("span", f"{passed} of {counted}"),
+        el("small", differs) if differs else None,
+        None if all(cell.qualified for cell in cells) else _DOUBT,
+    )
     return Field(shown=shown, value=3 + passed / counted, class_=_shade(passed, counted))
 
 
