@@ -13,7 +13,7 @@ from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
-from reb_action.render.markdown import collection_summary, trial_summary
+from reb_action.render.markdown import trial_summary
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 
@@ -181,19 +181,6 @@ def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
         f"By the {other} scoring: {told[other]}.",
     ]
     assert "| C1 | CPU run | FAILED | passed | `no proof` |" in blocks[3]
-
-
-@pytest.mark.parametrize("scoring", Scoring)
-def test_table_of_a_run_leads_with_the_scoring_and_shows_both(lucky, scoring):
-    lines = collection_summary({"t": lucky}, ASKED, closed=None, scoring=scoring).splitlines()
-    strict, paper = "FAILED (paper: passed)", "passed (strict: FAILED)"
-    assert lines[6] == f"| `t` | passed | {strict if scoring == 'strict' else paper} | passed |"
-    shares = [
-        "| **passed of counted, strict** | 1/1 | 0/1 | 1/1 |",
-        "| **passed of counted, paper** | 1/1 | 1/1 | 1/1 |",
-    ]
-    assert sorted(lines[7:9]) == sorted(shares)
-    assert lines[7].startswith(f"| **passed of counted, {scoring}**")
 
 
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
