@@ -1,25 +1,15 @@
 """The reusable workflow: plan, a matrix of trials, a report; as the root, for act's sake."""
 
-SUMMARY = """\
-## researchenvbench
-
-2 of 3 planned trials have a verdict. This comparison is incomplete.
-
+HEADLINE = "2 of 3 planned trials have a verdict. This comparison is incomplete: 1 missing."
+TRIALS = """\
 | trial | C0 | C1 | C5 |
 |---|---|---|---|
-| `example__tiny.pip.1` | FAILED | FAILED | passed |
-| `example__tiny.replay.1` | passed | passed | passed |
-| **passed of counted, strict** | 1/2 | 1/2 | 2/2 |
-| **passed of counted, paper** | 1/2 | 1/2 | 2/2 |
-
-### To run again
-
-| trial | why |
-|---|---|
-| `example__tiny.nop.1` | `no artifact of this trial came back` |
-
-The gate is closed: `example__tiny.nop.1: no artifact of this trial came back`
-"""
+| `example__tiny.pip.1` | FAILED | FAILED† | passed |
+| `example__tiny.replay.1` | passed | passed† | passed |"""
+AGAIN = """\
+| trial | is | why |
+|---|---|---|
+| `example__tiny.nop.1` | missing | `no artifact of this trial came back` |"""
 
 
 def test_every_job_of_the_matrix_ran(matrix):
@@ -37,7 +27,14 @@ def test_lost_leg_is_missing_and_closes_the_gate(matrix):
 
 
 def test_report_counts_what_is_missing(matrix):
-    assert matrix.of("report").summaries[-1] == SUMMARY
+    blocks = matrix.of("report").summaries[-1].split("\n\n")
+    assert blocks[:3] == [
+        "## researchenvbench",
+        HEADLINE,
+        "The gate is closed: `example__tiny.nop.1: no artifact of this trial came back`",
+    ]
+    assert blocks[blocks.index("### Trials") + 1] == TRIALS
+    assert blocks[blocks.index("### To run again") + 1] == AGAIN
 
 
 def test_durations_are_kept_although_the_gate_is_closed(matrix):
