@@ -17,7 +17,7 @@ from typing import Final
 
 from reb_action import documents, qualified, source, trial, witness
 from reb_action.errors import UsageError
-from reb_action.model.manifest import GPU_LEVELS, Level, Oracle
+from reb_action.model.manifest import GPU_LEVELS, Level, Oracle, Outcome
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.probing.imports import sources
@@ -73,16 +73,17 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qualification, ...]:
-    """Run the positive control and every sabotage, and return one Qualification for each level."""
+    """Run the positive control and, if it passes, every sabotage; return what each level came to."""
     manifest = plan.options.manifest
     if manifest.oracle is None:
         raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
     shutil.rmtree(plan.options.folder, ignore_errors=True)
     plan = replace(plan, shadows=_shadows(plan))
     right = _trial(plan, None, environ=environ, tell=tell)
+    passed = any(right.result(level).outcome is Outcome.PASSED for level in plan.levels)
     wrong = {
         sabotage: _trial(plan, sabotage, environ=environ, tell=tell)
-        for sabotage in _sabotages(plan, manifest.oracle)
+        for sabotage in (_sabotages(plan, manifest.oracle) if passed else ())
     }
     return tuple(
         Qualification(
