@@ -73,7 +73,7 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qualification, ...]:
-    """Run the positive control and, if it passes, every sabotage; return what each level came to."""
+    """Run the positive control and, if it passes, every sabotage; say what each level came to."""
     manifest = plan.options.manifest
     if manifest.oracle is None:
         raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
