@@ -42,9 +42,12 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
         found = _ours(transport, call, comment, author)
         if not found:
             created = _create(transport, call, comment.number, body)
+            mine = number(created, "id")
             found = _ours(transport, call, comment, author)
-            if not found or found[0].id == number(created, "id"):
+            if not found or found[0].id == mine:
                 return Written(effect=Effect.CREATED, url=text(created, "html_url"))
+            _delete(transport, call, mine)
+            found = tuple(one for one in found if one.id != mine)
         return _settle(transport, call, found, body=body, order=comment.order)
 
     return transport.until_known(attempt, what=what)
@@ -59,7 +62,7 @@ def _settle(
     if newest > order:
         return Written(effect=Effect.OUTDATED, url=first.url)
     for other in others:
-        _delete(transport, call, other)
+        _delete(transport, call, other.id)
     if first.body == body:
         return Written(effect=Effect.UNCHANGED, url=first.url)
     path = f"{transport.repository}/issues/comments/{first.id}"
@@ -96,8 +99,8 @@ def _create(transport: Transport, call: Call, issue: int, body: str) -> Json:
     )
 
 
-def _delete(transport: Transport, call: Call, other: _Found) -> None:
-    path = f"{transport.repository}/issues/comments/{other.id}"
+def _delete(transport: Transport, call: Call, comment_id: int) -> None:
+    path = f"{transport.repository}/issues/comments/{comment_id}"
     try:
         transport.send(replace(call, verb="DELETE", path=path, write=True))
     except RefusedError as error:
