@@ -1,0 +1,42 @@
+"""Reads what agents say of their own runs, each in its own words, into one account."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from reb_action.agents.parsers import (
+    claude_code,
+    codex,
+    gemini_cli,
+    mini_swe_agent,
+    nexau,
+    opencode,
+    qwen_code,
+)
+from reb_action.agents.parsers.reading import Reading
+from reb_action.agents.spec import Parser
+from reb_action.model.agent import Account
+
+_READERS: Final[Mapping[Parser, Callable[[Path], Reading]]] = {
+    Parser.CLAUDE_CODE: claude_code.read,
+    Parser.CODEX: codex.read,
+    Parser.OPENCODE: opencode.read,
+    Parser.GEMINI_CLI: gemini_cli.read,
+    Parser.QWEN_CODE: qwen_code.read,
+    Parser.MINI_SWE_AGENT: mini_swe_agent.read,
+    Parser.NEXAU: nexau.read,
+}
+
+
+def read(parser: Parser, folder: Path) -> Account | None:
+    """Return what the agent says of its run, from `stdout` and `sessions/` in the folder.
+
+    None where nobody reads its events. Whatever is in the files, nothing is raised.
+    """
+    found = reading(parser, folder)
+    return None if found is None else found.account
+
+
+def reading(parser: Parser, folder: Path) -> Reading | None:
+    """Return the same with all steps of the run, for the trajectory."""
+    return None if parser is Parser.NONE else _READERS[parser](folder)

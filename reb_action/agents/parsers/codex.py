@@ -1,0 +1,68 @@
+"""Codex's `exec --json`: one turn, closed by `turn.completed` or `turn.failed`.
+
+Its input tokens include the cache, its output tokens the reasoning. An item of the type `error` is
+a warning. How often it asked the model stands in none of its events.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from reb_action.agents.parsers.events import Event, child, count, last, lines, text
+from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, calls_of
+from reb_action.model.agent import Account, Ending, Usage
+
+
+def read(folder: Path) -> Reading:
+    """Read the events on standard output."""
+    events = tuple(lines(folder / "stdout"))
+    spoken = tuple(_steps(events))
+    ending, detail = _ended(events)
+    used = child(last(events, "turn.completed"), "usage")
+    usage = Usage(
+        input_tokens=count(used, "input_tokens"),
+        cache_read_tokens=count(used, "cached_input_tokens"),
+        cache_write_tokens=count(used, "cache_write_input_tokens") or None,
+        output_tokens=count(used, "output_tokens"),
+        tool_calls=calls_of(spoken),
+    )
+    return Reading(
+        account=Account(ending=ending, detail=detail, usage=usage if used else None),
+        steps=spoken,
+    )
+
+
+def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
+    closing = last(events, "turn.completed", "turn.failed")
+    if closing.get("type") == "turn.completed":
+        return Ending.DONE, None
+    if not closing:
+        return None, None
+    said = (text(child(closing, "error"), "message") or "no reason is given").strip()
+    return Ending.MODEL_ERROR, f"its turn failed: {said[:300]}"
+
+
+def _steps(events: Iterable[Event]) -> Iterator[Step]:
+    for event in events:
+        item = child(event, "item")
+        if event.get("type") != "item.completed":
+            continue
+        kind = text(item, "type")
+        if kind == "agent_message":
+            yield Step(speaker=Speaker.AGENT, message=text(item, "text") or "")
+        elif kind == "reasoning":
+            yield Step(speaker=Speaker.AGENT, reasoning=text(item, "text") or "")
+        elif kind not in (None, "error"):
+            yield Step(speaker=Speaker.AGENT, calls=(_call(kind, item),))
+
+
+def _call(kind: str, item: Event) -> Call:
+    """Return what it did; commands have a result, changes of files and the like have none."""
+    told = ("id", "type", "status", "aggregated_output", "exit_code")
+    output, code = text(item, "aggregated_output"), count(item, "exit_code")
+    result = output if code is None else f"{output or ''}\n[exit code {code}]".lstrip()
+    return Call(
+        id=text(item, "id") or "",
+        tool=kind,
+        arguments={name: value for name, value in item.items() if name not in told},
+        result=result,
+    )

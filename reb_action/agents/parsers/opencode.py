@@ -1,0 +1,86 @@
+"""OpenCode's `run --format json`: steps with tokens, and no closing event.
+
+It is done when its last step ended with `stop`. Its input tokens leave the cache out, its output
+tokens the reasoning, and the request for a title is in none of them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from reb_action.agents.parsers.events import Event, child, count, last, lines, moment, plus, text
+from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, calls_of, total
+from reb_action.model.agent import Account, Ending, Usage
+
+
+def read(folder: Path) -> Reading:
+    """Read the events on standard output."""
+    events = tuple(lines(folder / "stdout"))
+    spoken = tuple(_steps(events))
+    usages = [_usage(event) for event in events if event.get("type") == "step_finish"]
+    ending, detail = _ended(events)
+    used = total(usages, tool_calls=calls_of(spoken))
+    return Reading(account=Account(ending=ending, detail=detail, usage=used), steps=spoken)
+
+
+def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
+    closing = last(events, "step_finish", "error")
+    if closing.get("type") == "error":
+        error = child(closing, "error")
+        data = child(error, "data")
+        said = (text(data, "message") or text(error, "name") or "no reason is given")[:300]
+        status = count(data, "statusCode")
+        if status is None:
+            return Ending.CRASHED, f"it ended with an error: {said}"
+        return Ending.MODEL_ERROR, f"its model answered {status}: {said}"
+    if text(child(closing, "part"), "reason") == "stop":
+        return Ending.DONE, None
+    return None, None
+
+
+def _steps(events: Iterable[Event]) -> Iterator[Step]:
+    """Yield a step for each round of the model; what came before its end belongs to it."""
+    texts: list[str] = []
+    reasons: list[str] = []
+    calls: list[Call] = []
+    for event in events:
+        kind, part = event.get("type"), child(event, "part")
+        if kind == "text":
+            texts.append(text(part, "text") or "")
+        elif kind == "reasoning":
+            reasons.append(text(part, "text") or "")
+        elif kind == "tool_use":
+            calls.append(_call(part))
+        elif kind in ("step_finish", "error") and (texts or reasons or calls):
+            yield Step(
+                speaker=Speaker.AGENT,
+                message="\n".join(texts),
+                reasoning="\n".join(reasons) or None,
+                calls=tuple(calls),
+                usage=_usage(event) if kind == "step_finish" else None,
+                time=moment(event.get("timestamp")),
+            )
+            texts, reasons, calls = [], [], []
+    if texts or reasons or calls:
+        yield Step(speaker=Speaker.AGENT, message="\n".join(texts), calls=tuple(calls))
+
+
+def _call(part: Event) -> Call:
+    state = child(part, "state")
+    return Call(
+        id=text(part, "callID") or "",
+        tool=text(part, "tool") or "",
+        arguments=dict(child(state, "input")),
+        result=text(state, "output") or text(state, "error"),
+    )
+
+
+def _usage(event: Event) -> Usage:
+    tokens = child(event, "part", "tokens")
+    cache = child(tokens, "cache")
+    read_, written = count(cache, "read"), count(cache, "write")
+    return Usage(
+        input_tokens=plus(count(tokens, "input"), read_, written),
+        cache_read_tokens=read_,
+        cache_write_tokens=written or None,
+        output_tokens=plus(count(tokens, "output"), count(tokens, "reasoning")),
+    )

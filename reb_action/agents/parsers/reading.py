@@ -1,0 +1,78 @@
+"""What is read from an agent's events, whoever the agent is: its account and its steps."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from reb_action.agents.parsers.events import plus
+from reb_action.documents import Json
+from reb_action.model.agent import Account, Usage
+
+
+class Speaker(StrEnum):
+    """Who speaks in a step."""
+
+    SYSTEM = "system"
+    USER = "user"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One call of a tool, and what it answered; None while that is not known."""
+
+    id: str
+    tool: str
+    arguments: Mapping[str, Json]
+    result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One turn: a message, the calls that it makes and what it cost; `time` is ISO 8601."""
+
+    speaker: Speaker
+    message: str = ""
+    reasoning: str | None = None
+    calls: tuple[Call, ...] = ()
+    usage: Usage | None = None
+    time: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """All that an agent's files tell."""
+
+    account: Account = field(default_factory=Account)
+    steps: tuple[Step, ...] = ()
+
+
+def answered(steps: Iterable[Step], results: Mapping[str, str]) -> tuple[Step, ...]:
+    """Return steps with the results of their calls, by the calls' ids."""
+    return tuple(
+        replace(
+            step,
+            calls=tuple(replace(call, result=results.get(call.id)) for call in step.calls),
+        )
+        for step in steps
+    )
+
+
+def total(usages: Iterable[Usage], *, tool_calls: int) -> Usage | None:
+    """Return the sum of what is known of single answers; None where there were none."""
+    known = tuple(usages)
+    if not known:
+        return None
+    return Usage(
+        input_tokens=plus(*(usage.input_tokens for usage in known)),
+        cache_read_tokens=plus(*(usage.cache_read_tokens for usage in known)),
+        cache_write_tokens=plus(*(usage.cache_write_tokens for usage in known)),
+        output_tokens=plus(*(usage.output_tokens for usage in known)),
+        turns=len(known),
+        tool_calls=tool_calls,
+    )
+
+
+def calls_of(steps: Iterable[Step]) -> int:
+    """Return how many calls of tools the steps make."""
+    return sum(len(step.calls) for step in steps)
