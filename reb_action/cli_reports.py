@@ -33,4 +33,32 @@ def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> Non
     reporting.show(reporting.scored(folders, plan), as_json=as_json)
 
 
-REPORTS = (score,)
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+)
+@click.option(
+    "--plan",
+    "path",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="plan.json of the run: its trials that did not come back are named and counted.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the site: static files, which any web server or none can serve.",
+)
+def site(folders: tuple[Path, ...], *, path: Path | None, out: Path) -> None:
+    """Write the leaderboard of the artifacts in FOLDERS, with a page for each trial."""
+    from reb_action import leaderboard, planning
+
+    plan = None if path is None else planning.read(path)
+    number = leaderboard.write(folders, plan, out=out)
+    click.echo(f"{number} files: {out / 'index.html'}")
+
+
+REPORTS = (score, site)

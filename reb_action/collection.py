@@ -27,11 +27,13 @@ Found = Mapping[str, Verdict | str]
 class Collected:
     """What artifacts say of trials.
 
-    `levels` are those that any trial was asked for, `unqualified` cells by trial id and level;
-    `superseded` artifacts gave way to a later attempt at the same trial.
+    `places` are the folders of the trials that were found. `levels` are those that any trial was
+    asked for, `unqualified` cells by trial id and level; `superseded` artifacts gave way to a later
+    attempt at the same trial.
     """
 
     found: Found
+    places: Mapping[str, SessionLayout]
     levels: tuple[Level, ...]
     unqualified: frozenset[tuple[str, Level]]
     superseded: int
@@ -67,6 +69,7 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
         found={
             name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
         },
+        places={name: place.layout for name, place in last.items()},
         levels=tuple(level for level in Level if any(level in one.asked for one in places)),
         unqualified=frozenset(_unqualified(last)),
         superseded=len(places) - len(last),
@@ -135,17 +138,12 @@ def _place(layout: SessionLayout, order: tuple[int, int, str]) -> _Place:
 
 
 def _unqualified(places: Mapping[str, _Place]) -> Iterator[tuple[str, Level]]:
-    known: dict[str, tuple[Manifest, tuple[Level, ...]]] = {}
+    known: dict[str, tuple[Manifest, frozenset[Level]]] = {}
     for name, place in places.items():
         if place.manifest is None:
             continue
-        manifest, levels = known.get(place.manifest.repository, (None, ()))
+        manifest, levels = known.get(place.manifest.repository, (None, frozenset[Level]()))
         if manifest != place.manifest:
-            levels = _levels_unqualified(place.manifest)
+            levels = qualified.unqualified(place.manifest)
             known[place.manifest.repository] = (place.manifest, levels)
         yield from ((name, level) for level in levels)
-
-
-def _levels_unqualified(manifest: Manifest) -> tuple[Level, ...]:
-    runs = manifest.entrypoints
-    return tuple(level for level in runs if not qualified.is_qualified(manifest, level))

@@ -21,12 +21,22 @@ from reb_action.score import score
 
 def scored(folders: Sequence[Path], plan: Plan | None) -> Scoreboard:
     """Return the scoreboard over all artifacts in folders; raises UsageError where is none."""
+    return board_of(collected_in(folders, plan), plan)
+
+
+def collected_in(folders: Sequence[Path], plan: Plan | None) -> Collected:
+    """Return what folders hold; raises UsageError where there is no trial."""
     collected = collection.collect(folders, plan)
     if not collected.found:
         named = ", ".join(map(str, folders))
         raise UsageError(f"there is no trial in {named}; name a folder that holds artifacts")
     if collected.superseded:
         click.echo(f"{collected.superseded} artifacts gave way to a later attempt", err=True)
+    return collected
+
+
+def board_of(collected: Collected, plan: Plan | None) -> Scoreboard:
+    """Return the scoreboard of what was collected, at the levels that any trial was asked for."""
     return board(collected, plan, levels=collected.levels or tuple(Level))
 
 

@@ -28,7 +28,16 @@ LAYERS = (
             "console",
             "redteam",
         ),
-        *("conclusion", "planning", "collection", "batch", "reporting", "working"),
+        *(
+            "conclusion",
+            "planning",
+            "collection",
+            "batch",
+            "reporting",
+            "working",
+            "asking",
+            "leaderboard",
+        ),
     },
     {"cli", "cli_actions", "cli_checks", "cli_options", "cli_reports", "__main__"},
 )

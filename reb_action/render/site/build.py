@@ -2,12 +2,20 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from reb_action import documents
 from reb_action.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.render import badge
 from reb_action.render.page import View, trial_page
-from reb_action.render.site.document import BOARD, TRIALS, board_page, navigation, trials_page
+from reb_action.render.site.document import (
+    BOARD,
+    NUMBERS,
+    TRIALS,
+    board_page,
+    navigation,
+    trials_page,
+)
 from reb_action.render.site.figures import badge_of
 from reb_action.render.site.names import page_of
 
@@ -25,6 +33,7 @@ def front(scoreboard: Scoreboard, linked: Collection[str] = ()) -> Iterator[tupl
     yield TRIALS, trials_page(scoreboard, linked).encode()
     # GitHub Pages would otherwise run the files of a branch through Jekyll.
     yield ".nojekyll", b""
+    yield NUMBERS, documents.encode(scoreboard, kind="scoreboard")
     for score in scoreboard.agents:
         for spec in LEVELS:
             for scoring in Scoring:

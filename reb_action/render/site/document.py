@@ -16,6 +16,7 @@ from reb_action.render.site.trials import trials
 
 BOARD: Final = "index.html"
 TRIALS: Final = "trials.html"
+NUMBERS: Final = "scoreboard.json"
 
 # Three strata of a pyramid, as an address that needs no request.
 _ICON: Final = (
@@ -34,6 +35,7 @@ def board_page(scoreboard: Scoreboard, pages: Collection[str]) -> str:
         _section("pyramids", "Pyramids", figures(scoreboard)),
         _section("repositories", "Repositories by level", heat(scoreboard, pages)),
         _section("spent", "What it took", spent(scoreboard)),
+        reb=scoreboard.reb,
     )
 
 
@@ -43,6 +45,7 @@ def trials_page(scoreboard: Scoreboard, pages: Collection[str]) -> str:
         "researchenvbench: all trials",
         _top("All trials", scoreboard),
         _section("trials", "Trials", trials(scoreboard, pages)),
+        reb=scoreboard.reb,
     )
 
 
@@ -57,11 +60,11 @@ def navigation(root: str = "") -> Html:
     )
 
 
-def _page(title: str, top: Html, *sections: Html) -> str:
+def _page(title: str, top: Html, *sections: Html, reb: str) -> str:
     css = f"{sheet()}{_own('site.css')}"
     main = el("main", *sections, id="content")
     skip = el("a", "Skip to the results", href="#content", class_="skip")
-    body = el("body", skip, navigation(), top, main, _foot(), class_="site")
+    body = el("body", skip, navigation(), top, main, _foot(reb), class_="site")
     start = el("head", head(title, css=css, js=_own("site.js"), icon=_ICON))
     return f"<!doctype html>\n{el('html', start, body, lang='en').text}\n"
 
@@ -135,7 +138,7 @@ def _section(name: str, title: str, content: Node) -> Html:
     return el("section", el("h2", title), content, id=name)
 
 
-def _foot() -> Html:
+def _foot(reb: str) -> Html:
     return el(
         "footer",
         el(
@@ -150,5 +153,8 @@ def _foot() -> Html:
             ("n/a", "The manifest says so, with a reason; not counted."),
             ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
             ("unseen", "Planned and without an outcome: missing, or invalid."),
+        ),
+        el(
+            "p", spaced(el("a", "All numbers as JSON", href=NUMBERS), f"put together by reb {reb}.")
         ),
     )
