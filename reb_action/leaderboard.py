@@ -1,0 +1,47 @@
+"""From artifacts to the leaderboard: what its pages show, and its folder."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from reb_action import documents, reporting, session
+from reb_action.collection import Collected
+from reb_action.errors import UsageError
+from reb_action.layout import SessionLayout
+from reb_action.model.plan import Plan
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Verdict
+from reb_action.render import site
+from reb_action.render.page import View
+
+
+def write(folders: Sequence[Path], plan: Plan | None, *, out: Path) -> int:
+    """Write the site of the artifacts in folders; return how many files it has.
+
+    `out` must be new or empty: a page of a former site would stay, and be taken for one of this.
+    """
+    if out.is_dir() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty; name a new folder, or empty it")
+    collected = reporting.collected_in(folders, plan)
+    number = 0
+    for name, data in files(reporting.board_of(collected, plan), collected):
+        documents.write_bytes(out / name, data)
+        number += 1
+    return number
+
+
+def files(made: Scoreboard, collected: Collected) -> Iterator[tuple[str, bytes]]:
+    """Yield each file of the site by its path, as it is made."""
+    found = {name: seen for name, seen in collected.found.items() if isinstance(seen, Verdict)}
+    yield from site.front(made, found)
+    yield from site.trial_pages(
+        view(collected.places[name], verdict) for name, verdict in found.items()
+    )
+
+
+def view(layout: SessionLayout, verdict: Verdict) -> View:
+    """Return what the page of a trial shows, from what its folder holds."""
+    return View(
+        verdict=verdict,
+        evidence=session.evidence(layout),
+        agent_log=session.excerpt(layout.agent_log),
+    )
