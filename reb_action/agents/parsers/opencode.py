@@ -31,7 +31,7 @@ def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
         status = count(data, "statusCode")
         if status is None:
             return Ending.CRASHED, f"it ended with an error: {said}"
-        return Ending.MODEL_ERROR, f"its model answered {status}: {said}"
+        return Ending.MODEL_ERROR, f"its model failed with {status}: {said}"
     if text(child(closing, "part"), "reason") == "stop":
         return Ending.DONE, None
     return None, None
