@@ -69,7 +69,7 @@ def board(**changes):
 def many(count):
     """Return `count` verdicts: the same trials with ever higher attempts."""
     whole = [one for one in found().values() if not isinstance(one, str)]
-    made = (_again(whole[n % len(whole)], 3 + n // len(whole)) for n in range(count))
+    made = (_again(whole[n % len(whole)], 2 * (n // len(whole) + 1)) for n in range(count))
     return {one.trial: one for one in made}
 
 
@@ -77,8 +77,9 @@ def slug(repository):
     return repository.replace("/", "__")
 
 
-def _again(verdict, attempt):
+def _again(verdict, later):
     # Values of their own, as if each had been read from a file.
+    attempt = verdict.attempt + later
     name = f"{slug(verdict.repository)}.{verdict.agent}.{attempt}"
     results = tuple(replace(one) for one in verdict.results)
     return replace(verdict, trial=name, attempt=attempt, results=results)

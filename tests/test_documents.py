@@ -64,6 +64,39 @@ def test_order_of_keys_does_not_matter():
     assert dump_json({"a": 1, "b": 2}) == dump_json({"b": 2, "a": 1})
 
 
+LIMITS = {
+    # bytes, and whether they are within the limits of what is parsed
+    "64 levels": (b"[" * 64 + b"]" * 64, True),
+    "64 levels and a leaf": (b"[" * 64 + b"1" + b"]" * 64, False),
+    "64 objects and a leaf": (b'{"a":' * 64 + b"1" + b"}" * 64, False),
+    "63 levels and a leaf": (b"[" * 63 + b"1" + b"]" * 63, True),
+    "largest float": (b"1.7976931348623157e308", True),
+    "beyond it": (b"1.7976931348623159e308", False),
+    "negative, beyond it": (b'{"a": [-2E+0308]}', False),
+    "smallest float": (b"1e-999", True),
+    "many digits, small exponent": (b"1" * 250 + b".5e99", False),
+    "few digits, small exponent": (b"1" * 199 + b".5e99", True),
+    "digits of a string": (b'"' + b"1" * 400 + b'"', True),
+    "exponent in a string": (b'["1e999"]', True),
+    "a pair": (rb'"\ud83d\ude00"', True),
+    "half a pair": (rb'["\uD83D"]', False),
+    "half a pair in a key": (rb'{"\ude00": 1}', False),
+    "halves the wrong way round": (rb'"\ude00\ud83d"', False),
+    "a backslash before what looks like half": (rb'"\\\\ud83d"', True),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_of_what_is_parsed(name):
+    data, fine = LIMITS[name]
+    try:
+        parse_json(data)
+    except NotJsonError:
+        assert not fine
+    else:
+        assert fine
+
+
 REFUSED = {
     "no JSON": (b"{", "agent_run.json is not readable as JSON: expecting property name"),
     "no UTF-8": (b'"\xff"', "agent_run.json is not readable as JSON: it is not UTF-8 (byte 1)"),

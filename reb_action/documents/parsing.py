@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -11,6 +11,8 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 _DEPTH: Final = 64
 _SHOWN: Final = 80
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# What alone can spell a number beyond a float's range, or half of a pair, in text that is UTF-8.
+_SUSPECT: Final = re.compile(r"[0-9]{200}|[eE]\+?0*[1-9][0-9]{2}|\\u[dD][89a-fA-F]")
 
 
 class NotJsonError(ValueError):
@@ -33,7 +35,7 @@ def parse_json(data: bytes) -> Json:
         raise NotJsonError("it is nested too deeply") from None
     except ValueError as error:
         raise NotJsonError(_syntax_clause(error)) from None
-    _check_bounds(value)
+    _check_bounds(value, text)
     return value
 
 
@@ -72,22 +74,38 @@ def _syntax_clause(error: ValueError) -> str:
     return "it holds a number with too many digits"
 
 
-def _check_bounds(value: Json) -> None:
-    for item, depth in _walk(value):
-        if depth > _DEPTH:
-            raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
+def _check_bounds(value: Json, text: str) -> None:
+    if _is_deep(value):
+        raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
+    if _SUSPECT.search(text) is None:
+        return
+    for item in _walk(value):
         if isinstance(item, int | float) and not abs(item) <= sys.float_info.max:
             raise NotJsonError("it holds a number too large to represent")
-        if isinstance(item, str) and not item.isascii() and _SURROGATE.search(item):
+        if isinstance(item, str) and _SURROGATE.search(item):
             raise NotJsonError("it holds half of a surrogate pair")
 
 
-def _walk(value: Json) -> Iterator[tuple[Json, int]]:
-    waiting: list[tuple[Json, int]] = [(value, 1)]
+def _is_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [part for item in level for part in _parts(item)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(item: Json) -> Iterable[Json]:
+    if isinstance(item, dict):
+        return item.values()
+    return item if isinstance(item, list) else ()
+
+
+def _walk(value: Json) -> Iterator[Json]:
+    waiting = [value]
     while waiting:
-        item, depth = waiting.pop()
-        yield item, depth
+        item = waiting.pop()
+        yield item
+        waiting.extend(_parts(item))
         if isinstance(item, dict):
-            waiting.extend((part, depth + 1) for pair in item.items() for part in pair)
-        elif isinstance(item, list):
-            waiting.extend((part, depth + 1) for part in item)
+            waiting.extend(item)
