@@ -86,6 +86,8 @@ class Answer:
         self._timer.cancel()
         if self._response is None or not self.is_whole or self._response.will_close:
             self._line.close()
+        else:
+            self._response.close()
 
     def _read(self) -> bytes:
         response = self._response

@@ -27,6 +27,8 @@ class Answer:
     def refuse(self, status, message):
         self._note(status)
         headers = {"Retry-After": "0"} if status in (429, 503, 529) else {}
+        if status == 302:
+            headers["Location"] = f"{self.handler.server.model.root}/text/elsewhere"
         self._whole(status, self.module.error(status, message), **headers)
 
     def give(self, ask):

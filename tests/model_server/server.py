@@ -18,6 +18,7 @@ from tests.model_server.runs import Run
 from tests.model_server.scenarios import COMMANDS, scenarios
 
 KEY = "sk-scripted-0123456789abcdef"
+COUNTS = {"/v1/messages/count_tokens": "input_tokens"}
 VERSIONED = (Dialect.CHAT, Dialect.RESPONSES)
 
 
@@ -96,6 +97,8 @@ class _Handler(BaseHTTPRequestHandler):
         key = module.key_of(self.headers, parse_qs(urlsplit(self.path).query))
         if key != self.server.model.key:
             return answer.refuse(401, f"the key {key} is not valid")
+        if path in COUNTS or path.endswith(":countTokens"):
+            return self._json(200, {COUNTS.get(path, "totalTokens"): 8001})
         try:
             ask = module.parse(json.loads(body), self.headers, path)
         except (BadRequestError, KeyError, TypeError, AttributeError, ValueError) as fault:
@@ -113,11 +116,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _dialect_of(path):
-    if path == "/v1/messages":
+    if path == "/v1/messages" or path in COUNTS:
         return Dialect.ANTHROPIC
     if path == "/v1/responses":
         return Dialect.RESPONSES
     if path == "/v1/chat/completions":
         return Dialect.CHAT
-    known = (":generateContent", ":streamGenerateContent")
+    known = (":generateContent", ":streamGenerateContent", ":countTokens")
     return Dialect.GEMINI if path.startswith("/v1beta/models/") and path.endswith(known) else None

@@ -1,0 +1,187 @@
+"""What an agent may send: the routes of its dialect, whole and bounded requests, and no more."""
+
+import json
+import socket
+from contextlib import suppress
+
+import pytest
+
+from reb_action.gateway import Budget, Gateway, Prices
+from reb_action.model.agent import Dialect, Tally, Usage
+from tests.model_server.client import connect, request, send
+
+
+def raw(one, text):
+    """Send bytes as they are and return the status line of each answer, and the last body."""
+    host, port = one.gateway.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as sock:
+        heard = b""
+        with suppress(OSError):
+            sock.sendall(text)
+            sock.shutdown(socket.SHUT_WR)
+            heard = b"".join(iter(lambda: sock.recv(65536), b""))
+    return heard.partition(b"\r\n")[0].decode(), heard.rpartition(b"\r\n\r\n")[2]
+
+
+def head(one, path="/v1/chat/completions", method="POST", **headers):
+    fields = {"host": "h", "authorization": f"Bearer {one.gateway.placeholder}", **headers}
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
+
+
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path"),
+    [
+        (Dialect.CHAT, "/v1/messages"),
+        (Dialect.CHAT, "/v1/models"),
+        (Dialect.CHAT, "/v1/chat/completions/../../files"),
+        (Dialect.CHAT, "//evil.example/v1/chat/completions"),
+        (Dialect.CHAT, "/v1/chat/completions%2e"),
+        (Dialect.RESPONSES, "/v1/responses/resp_1/cancel"),
+        (Dialect.ANTHROPIC, "/v1/files"),
+        (Dialect.ANTHROPIC, "/v1/messages/batches"),
+        (Dialect.GEMINI, "/v1beta/models/../files:generateContent"),
+        (Dialect.GEMINI, "/v1beta/models/m:batchGenerateContent"),
+    ],
+)
+def test_other_routes_are_not_found(opened, dialect, path):
+    with opened("text", dialect) as one:
+        text = head(one, path, content_length=len(BODY)) + BODY
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+        assert one.run.seen == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"])
+def test_other_methods_are_not_found(opened, method):
+    with opened("text") as one:
+        assert raw(one, head(one, method=method))[0] == "HTTP/1.1 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "answer"),
+    [
+        (Dialect.ANTHROPIC, "/v1/messages/count_tokens", {"input_tokens": 8001}),
+        (Dialect.GEMINI, "/v1beta/models/m:countTokens", {"totalTokens": 8001}),
+    ],
+)
+def test_tokens_may_be_counted_and_are_no_usage(opened, dialect, path, answer):
+    with opened("text", dialect) as one:
+        _, headers, _ = request(dialect, key=one.gateway.placeholder)
+        connection = connect(one.gateway.address)
+        assert send(connection, path, headers, {"messages": []}).json == answer
+        connection.close()
+        assert one.tally == Tally(usage=Usage(turns=0, tool_calls=0), calls=1)
+        assert one.lines[0]["course"] == "whole"
+
+
+def test_web_socket_is_not_found(opened):
+    with opened("text", Dialect.RESPONSES) as one:
+        text = head(one, "/v1/responses", "GET", connection="Upgrade", upgrade="websocket")
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+
+
+def test_full_url_leads_nowhere_without_a_way_out(opened):
+    with opened("text") as one:
+        text = head(one, "http://evil.example/", "GET")
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"content_length": len(BODY)}, BODY, "200 OK"),
+        ({"transfer_encoding": "chunked"}, b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY), "200 OK"),
+        ({"transfer_encoding": "chunked", "content_length": 3}, b"0\r\n\r\n", "400 Bad Request"),
+        ({"transfer_encoding": "gzip, chunked"}, b"0\r\n\r\n", "400 Bad Request"),
+        ({"transfer_encoding": "chunked"}, b"zz\r\n", "400 Bad Request"),
+        ({}, b"", "400 Bad Request"),
+        ({"content_length": "-1"}, b"", "400 Bad Request"),
+        ({"content_length": "1e3"}, b"", "400 Bad Request"),
+        ({"content_length": 2}, b"[]", "400 Bad Request"),
+        ({"content_length": 1}, b"{", "400 Bad Request"),
+        ({"content_length": 33 * 1024 * 1024}, b"", "413 Request Entity Too Large"),
+        ({"transfer_encoding": "chunked"}, b"2100000\r\n", "413 Request Entity Too Large"),
+        ({"content_length": 2, "content_encoding": "gzip"}, b"ab", "415 Unsupported Media Type"),
+    ],
+)
+def test_request_must_be_whole_plain_and_bounded(opened, headers, body, status):
+    with opened("text") as one:
+        assert raw(one, head(one, **headers) + body)[0] == f"HTTP/1.1 {status}"
+        assert len(one.run.seen) == (status == "200 OK")
+
+
+def test_two_lengths_are_refused(opened):
+    with opened("text") as one:
+        two = (
+            b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"
+        )
+        assert raw(one, two + b"{}")[0] == "HTTP/1.1 400 Bad Request"
+
+
+def test_request_that_ends_too_soon_is_no_call(opened):
+    with opened("text") as one:
+        assert raw(one, head(one, content_length=100) + b"{}") == ("", b"")
+        assert one.tally.calls == 0
+
+
+def test_headers_of_the_way_and_of_accounts_stay_behind(opened):
+    with opened("text") as one:
+        given = {
+            "connection": "close, x-way",
+            "x_way": "1",
+            "te": "trailers",
+            "cookie": "a=b",
+            "accept_encoding": "gzip",
+            "openai_organization": "org-other",
+            "x_api_key": "sk-other",
+            "user_agent": "agent/1",
+        }
+        raw(one, head(one, content_length=len(BODY), **given) + BODY)
+        sent = one.run.seen[0].headers
+    assert {name: value for name, value in sent.items() if name != "host"} == {
+        "accept-encoding": "identity",
+        "content-length": str(len(BODY)),
+        "authorization": "Bearer sk-scripted-0123456789abcdef",
+        "user-agent": "agent/1",
+    }
+
+
+def test_client_of_http_1_0_gets_a_plain_stream(opened):
+    with opened("text") as one:
+        body = json.dumps({**json.loads(BODY), "stream": True}).encode()
+        text = head(one, content_length=len(body)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+        status, heard = raw(one, text + body)
+        assert status == "HTTP/1.1 200 OK"
+        assert heard.startswith(b'data: {"id": "chatcmpl-0"')
+        assert heard.endswith(b"data: [DONE]\n\n")
+
+
+def test_more_connections_than_allowed_are_hung_up(opened):
+    with opened("text") as one:
+        held = [connect(one.gateway.address) for _ in range(64)]
+        for connection in held:
+            connection.connect()
+        # The thread that accepts is another: only an answered call shows that all were accepted.
+        path, headers, body = request(Dialect.CHAT, key=one.gateway.placeholder)
+        held[-1].request("POST", path, json.dumps(body), headers)
+        assert held[-1].getresponse().read()
+        assert raw(one, head(one, content_length=len(BODY)) + BODY) == ("", b"")
+        for connection in held:
+            connection.close()
+
+
+def test_way_out_answers_what_is_no_call(tmp_path):
+    def egress(handler):
+        handler.wfile.write(f"HTTP/1.1 299 {handler.command} {handler.path}\r\n\r\n".encode())
+
+    gateway = Gateway(
+        None, Budget(), prices=Prices(), record=tmp_path / "r", listen=None, egress=egress
+    )
+    with gateway:
+        one = type("One", (), {"gateway": gateway})
+        assert raw(one, head(one, "host:443", "CONNECT"))[0] == "HTTP/1.1 299 CONNECT host:443"
+        assert raw(one, head(one, "http://h/a"))[0] == "HTTP/1.1 299 POST http://h/a"
+        assert raw(one, head(one))[0] == "HTTP/1.1 404 Not Found"
