@@ -85,7 +85,7 @@ def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
     gate.parse(fail_on, scoring=Scoring(scoring))
     options = outputs.options(chosen)
     with telling(quiet=False) as tell:
-        trial.start(options, owner=os.getppid(), tell=tell)
+        trial.start(options, owner=os.getppid(), tell=tell, environ=os.environ)
     click.echo(str(options.folder))
 
 

@@ -11,6 +11,7 @@ from reb_action.cli_options import (
     fail_on_option,
     folder_argument,
     levels_option,
+    model_option,
     runner_options,
     scoring_option,
 )
@@ -70,6 +71,13 @@ from reb_action.model.verdict import Scoring
     help="Labels of the runners, as JSON.",
 )
 @agent_seconds_option
+@model_option
+@click.option(
+    "--has-model-key",
+    envvar="REB_HAS_MODEL_KEY",
+    is_flag=True,
+    help="The trials will have the model's key; the plan itself has no use for it.",
+)
 @click.option(
     "--plan",
     "path",

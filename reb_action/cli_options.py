@@ -66,8 +66,59 @@ agent_seconds_option = click.option(
     type=click.IntRange(1, 86400),
     help="The agent's own clock.",
 )
+model_option = click.option(
+    "--model",
+    envvar="REB_MODEL",
+    help="Model that the agent asks, by its vendor's name; its key is taken from REB_MODEL_KEY.",
+)
+_MODEL_OPTIONS = (
+    model_option,
+    click.option(
+        "--model-url",
+        envvar="REB_MODEL_URL",
+        help="Where the model is asked; by default at its vendor's, in the agent's dialect.",
+    ),
+    click.option(
+        "--budget-calls",
+        envvar="REB_BUDGET_CALLS",
+        type=click.IntRange(1),
+        help="Most calls of the model in one trial.",
+    ),
+    click.option(
+        "--budget-tokens",
+        envvar="REB_BUDGET_TOKENS",
+        type=click.IntRange(1),
+        help="Most tokens in one trial, input and output together.",
+    ),
+    click.option(
+        "--budget-usd",
+        envvar="REB_BUDGET_USD",
+        type=click.FloatRange(0, min_open=True),
+        help="Most US dollars in one trial, by list prices; refused where none is known.",
+    ),
+    click.option(
+        "--direct-key",
+        envvar="REB_DIRECT_KEY",
+        is_flag=True,
+        help="Give the agent the key itself, past the gateway; recorded, and no budget is kept.",
+    ),
+    click.option(
+        "--disposable",
+        envvar="REB_DISPOSABLE",
+        is_flag=True,
+        help="This machine is destroyed after the job: a model may steer its local sandbox.",
+    ),
+)
 _RUNNER_OPTIONS = (
     agent_seconds_option,
+    click.option(
+        "--idle-seconds",
+        envvar="REB_IDLE_SECONDS",
+        default=1800,
+        show_default=True,
+        type=click.IntRange(1, 86400),
+        help="How long neither the agent nor its model may be silent.",
+    ),
     sandbox_option,
     image_option,
     click.option(
@@ -89,9 +140,16 @@ _RUNNER_OPTIONS = (
         envvar="REB_NETWORK",
         default="open",
         show_default=True,
-        type=click.Choice(["open", "none"]),
-        help="What the agent may reach.",
+        type=click.Choice(["open", "allowed", "none"]),
+        help="What the agent may reach beside its model; allowed: the hosts of --allow-hosts.",
     ),
+    click.option(
+        "--allow-hosts",
+        envvar="REB_ALLOW_HOSTS",
+        default="",
+        help="Hosts to reach, such as pypi.org, *.pythonhosted.org, mirror:8080.",
+    ),
+    *_MODEL_OPTIONS,
     levels_option,
 )
 _TRIAL_OPTIONS = (
@@ -101,7 +159,7 @@ _TRIAL_OPTIONS = (
         envvar="REB_AGENT",
         default="pip",
         show_default=True,
-        help="nop, replay, command, pip, uv, or a YAML file.",
+        help="One of those that reb agents lists, or a YAML file.",
     ),
     click.option(
         "--agent-argument",

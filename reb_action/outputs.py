@@ -8,12 +8,16 @@ from typing import Final, cast
 
 import click
 
-from reb_action import console, deadline, documents, manifest, planning, session
+from reb_action import asking, console, deadline, documents, manifest, planning, qualified, session
 from reb_action import plan as planned
+from reb_action.agents.catalogue import agent
 from reb_action.agents.spec import AgentLimits
 from reb_action.errors import DeadlineError, UsageError
+from reb_action.gateway import Budget
+from reb_action.gateway.egress import parse_hosts
 from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
+from reb_action.model.agent import Key
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.verdict import Verdict
@@ -24,18 +28,16 @@ from reb_action.trial import Options
 
 _LEVELS: Final = ", ".join(Level)
 
+_REPEATS: Final = 100
+"""How often an agent may ask or do the very same; more is a loop, which nobody has to pay for."""
+
 
 def options(chosen: Mapping[str, object]) -> Options:
     """Return the options of a trial from what the command line parsed; raises UsageError."""
     for name in (cast(str, chosen["repository"]), cast(str, chosen["agent"])):
         _demand_file(name)
     wanted = manifest.find(cast(str, chosen["repository"]))
-    choice = AgentChoice(
-        name=cast(str, chosen["agent"]),
-        argument=cast(str | None, chosen["agent_argument"]),
-        total_seconds=cast(int, chosen["agent_seconds"]),
-        setup_seconds=AgentLimits().setup_seconds,
-    )
+    choice = _choice(chosen)
     folder = cast(Path | None, chosen["folder"]) or _folder(wanted, choice, chosen["attempt"])
     _demand_text(folder.absolute())
     return Options(
@@ -49,6 +51,36 @@ def options(chosen: Mapping[str, object]) -> Options:
         gpus=cast(int, chosen["gpus"]),
         network=Network(cast(str, chosen["network"])),
         levels=parse_levels(cast(str, chosen["levels"])),
+    )
+
+
+def _choice(chosen: Mapping[str, object]) -> AgentChoice:
+    name, argument = cast(str, chosen["agent"]), cast(str | None, chosen["agent_argument"])
+    place = asking.Place(
+        kind=Kind(cast(str, chosen["sandbox"])),
+        network=Network(cast(str, chosen["network"])),
+        hosts=parse_hosts(cast(str, chosen["allow_hosts"])),
+        disposable=cast(bool, chosen["disposable"]),
+    )
+    asked = asking.Asked(
+        model=cast(str | None, chosen["model"]),
+        url=cast(str | None, chosen["model_url"]),
+        key=Key.DIRECT if chosen["direct_key"] else Key.GATEWAY,
+        budget=Budget(
+            calls=cast(int | None, chosen["budget_calls"]),
+            tokens=cast(int | None, chosen["budget_tokens"]),
+            cost_usd=cast(float | None, chosen["budget_usd"]),
+            repeats=_REPEATS,
+        ),
+    )
+    return AgentChoice(
+        name=name,
+        argument=argument,
+        total_seconds=cast(int, chosen["agent_seconds"]),
+        setup_seconds=AgentLimits().setup_seconds,
+        idle_seconds=cast(int, chosen["idle_seconds"]),
+        model=asking.choose(agent(name, argument=argument), asked, place),
+        hosts=place.hosts,
     )
 
 
@@ -83,7 +115,11 @@ def plan(chosen: Mapping[str, object], context: Context) -> Plan:
         durations=planning.durations(cast(Path | None, chosen["durations"])),
     )
     attempts = cast(int, chosen["attempts"])
-    return planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
+    made = planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
+    planning.demand_model(
+        made, model=cast(str | None, chosen["model"]), has_key=cast(bool, chosen["has_model_key"])
+    )
+    return made
 
 
 def batch(

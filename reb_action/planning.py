@@ -52,6 +52,20 @@ def demand_safe(context: Context, runs_on: str) -> None:
         )
 
 
+def demand_model(plan: Plan, *, model: str | None, has_key: bool) -> None:
+    """Raise UsageError where agents of a plan ask a model, and there is no model or no key."""
+    chosen = {(trial.agent, trial.argument) for trial in plan.trials}
+    specs = [agent(name, argument=argument) for name, argument in sorted(chosen, key=str)]
+    asking = ", ".join(spec.name for spec in specs if spec.dialect is not None)
+    if asking and model is None:
+        raise UsageError(f"these agents ask a model: {asking}; name it with model")
+    if asking and not has_key:
+        raise UsageError(
+            f"these agents ask a model: {asking}; give its key as the secret model-key"
+            " (a fork's pull request has no secrets)"
+        )
+
+
 def hosted(labels: tuple[str, ...]) -> bool:
     """Say whether labels name a machine of GitHub's, which lives for one job."""
     return len(labels) == 1 and labels[0].startswith(("ubuntu-", "macos-", "windows-"))

@@ -6,9 +6,13 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from reb_action import documents, report, session, source
+from reb_action.agents import install
 from reb_action.agents.catalogue import agent
+from reb_action.agents.environment import settings
+from reb_action.agents.spec import AgentSpec
 from reb_action.errors import RebError, UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.judging import conclude
@@ -46,8 +50,17 @@ class Options:
     limits: Limits = field(default_factory=Limits)
 
 
-def start(options: Options, *, owner: int, tell: Tell) -> Session:
-    """Sweep leftovers, make the session folder, start the sandbox, check the commit out in it."""
+def start(
+    options: Options,
+    *,
+    owner: int,
+    tell: Tell,
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> Session:
+    """Sweep leftovers, make the session folder, start the sandbox, check the commit out in it.
+
+    The agent's program is installed before that, where this machine does not have it yet.
+    """
     chosen = agent(options.agent.name, argument=options.agent.argument)
     layout = SessionLayout(folder=options.folder.absolute())
     _demand_free(layout)
@@ -58,6 +71,7 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
     existed = layout.folder.exists()
     begun = _session(options, trial, layout, owner)
+    begun = _with_program(begun, chosen, environ, tell)
     _claim(layout)
     try:
         session.save(layout, begun)
@@ -75,13 +89,34 @@ def start(options: Options, *, owner: int, tell: Tell) -> Session:
         raise
 
 
+def _with_program(
+    begun: Session, spec: AgentSpec, environ: Mapping[str, str], tell: Tell
+) -> Session:
+    if spec.install is None:
+        return begun
+    tell(f"installing {spec.name} {spec.install.version[:12]}, unless it is here already")
+    folder = install.ensure(
+        spec,
+        kind=begun.spec.kind,
+        image=begun.spec.image,
+        cache=install.cache_folder(environ),
+        settings=settings(environ),
+        seconds=begun.agent.setup_seconds,
+    )
+    return replace(begun, spec=replace(begun.spec, agent_mount=str(folder)))
+
+
 def _claim(layout: SessionLayout) -> None:
     """Take a folder for one trial: of two that begin in it at once, one is refused."""
     layout.folder.mkdir(parents=True, exist_ok=True)
     try:
         layout.session.touch(exist_ok=False)
     except FileExistsError:
-        raise UsageError(f"another trial begins in {layout.folder}; name another folder") from None
+        raise _begins(layout) from None
+
+
+def _begins(layout: SessionLayout) -> UsageError:
+    return UsageError(f"another trial begins in {layout.folder}; name another folder")
 
 
 def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) -> Session:
@@ -143,7 +178,7 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
     """Do all phases in one process; whatever happens, there is a verdict and no sandbox."""
     layout = SessionLayout(folder=options.folder.absolute())
     # Not below: a start that is refused must not touch the trial that has the folder.
-    start(options, owner=os.getpid(), tell=tell)
+    start(options, owner=os.getpid(), tell=tell, environ=environ)
     try:
         run_agent(layout, environ=environ, tell=tell)
         for level in options.levels:
@@ -217,6 +252,9 @@ def _demand_free(layout: SessionLayout) -> None:
     if not layout.folder.exists():
         return
     if layout.session.exists():
+        # Claimed a moment ago, and not written yet.
+        if layout.session.stat().st_size == 0:
+            raise _begins(layout)
         begun = session.load(layout)
         if session.goes_on(begun):
             raise UsageError(f"a trial goes on in {layout.folder}; name another folder, or stop it")

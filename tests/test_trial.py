@@ -450,3 +450,10 @@ def test_of_two_runs_in_one_folder_one_is_refused_and_the_other_unharmed(mirror,
     assert sorted(one.wait(timeout=120) for one in both) == [0, 2]
     run = session.evidence(SessionLayout(folder=tmp_path / "r")).agent_run
     assert run.exit_code == 0
+
+
+def test_folder_that_was_claimed_a_moment_ago_is_refused(wanted, folder, mirror, tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "session.json").touch()
+    with pytest.raises(UsageError, match=r"another trial begins in .*; name another folder"):
+        run(options_of(wanted, folder, mirror, tmp_path / "results"))
