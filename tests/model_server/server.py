@@ -25,12 +25,15 @@ VERSIONED = (Dialect.CHAT, Dialect.RESPONSES)
 class ModelServer:
     """Listens on a port of the loopback, or of `host`, while its `with` lasts."""
 
-    def __init__(self, *, commands=COMMANDS, key=KEY, host="127.0.0.1", port=0):
+    def __init__(self, *, commands=COMMANDS, key=KEY, host="127.0.0.1", port=0, tls=None):
         self.key = key
         self.scenarios = scenarios(commands)
         self.runs = defaultdict(Run)
         self.stopped = threading.Event()
         self._http = _Http((host, port), self)
+        self._scheme = "http" if tls is None else "https"
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
 
     def __enter__(self):
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
@@ -44,7 +47,7 @@ class ModelServer:
     @property
     def root(self):
         host, port = self._http.server_address[:2]
-        return f"http://{host}:{port}"
+        return f"{self._scheme}://{host}:{port}"
 
     def url(self, dialect, scenario, *, run):
         """Return the base URL as `--model-url` takes it: with the version where OpenAI has it."""
