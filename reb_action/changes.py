@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from typing import Final
 
 from reb_action.model.manifest import Level, Outcome
@@ -53,7 +52,9 @@ class Change:
         """A larger share that passed is fixed, a smaller one is broken."""
         if self.before is None or self.now is None:
             return Turn.NEW if self.before is None else Turn.GONE
-        before, now = _share(self.before), _share(self.now)
+        # Shares are compared over their common denominator.
+        before = self.before.passed * self.now.counted
+        now = self.now.passed * self.before.counted
         if now == before:
             return Turn.UNCHANGED
         return Turn.FIXED if now > before else Turn.BROKEN
@@ -129,7 +130,3 @@ def _of_missing(trial: str) -> Pair:
     """Return the pair that a trial's id names: owner__name.agent.attempt."""
     slug, agent, _ = (*trial.rsplit(".", 2), "", "")[:3]
     return Pair(repository=slug.replace("__", "/", 1), agent=agent)
-
-
-def _share(count: Count) -> Fraction:
-    return Fraction(count.passed, count.counted)

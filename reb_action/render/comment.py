@@ -11,7 +11,6 @@ from reb_action.render.edition import Edition
 from reb_action.render.escape import markdown
 
 LIMIT: Final = COMMENT_CHARACTERS - MARKER_CHARACTERS
-_ALL: Final = 100_000
 
 
 class Grid(StrEnum):
@@ -25,34 +24,39 @@ class Grid(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """How much is told; `names` is the most of any list, `without` says what is left out."""
+    """How much is told; `names` is the most of any list, `without` says what is left out.
+
+    More than `trials` cannot fit: a row in words takes 40 characters, one in letters 10.
+    """
 
     grid: Grid
     names: int
+    trials: int
     reasons: bool = False
     without: str = ""
 
 
 STAGES: Final = (
-    Stage(grid=Grid.WORDS, names=_ALL, reasons=True),
-    Stage(grid=Grid.WORDS, names=_ALL, without="why levels did not pass"),
-    Stage(grid=Grid.LETTERS, names=200, without="why levels did not pass, long lists"),
-    Stage(grid=Grid.FAILING, names=50, without="trials that passed, reasons, long lists"),
-    Stage(grid=Grid.NONE, names=5, without="single trials, reasons, long lists"),
+    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, reasons=True),
+    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, without="why levels did not pass"),
+    Stage(grid=Grid.LETTERS, trials=LIMIT // 10, names=200, without="reasons, long lists"),
+    Stage(grid=Grid.FAILING, trials=LIMIT, names=50, without="what passed, reasons, long lists"),
+    Stage(grid=Grid.NONE, trials=2**63, names=5, without="single trials, reasons, long lists"),
 )
 """From everything to what always fits."""
 
 
 def comment(edition: Edition) -> str:
     """Return Markdown of at most LIMIT characters: all of it, or the first stage that fits."""
-    told = (_within(_blocks(edition, stage), LIMIT) for stage in STAGES)
+    stages = (stage for stage in STAGES if len(edition.board.trials) <= stage.trials)
+    told = (_within(_blocks(edition, stage), LIMIT) for stage in stages)
     return next(text for text in told if text is not None)
 
 
 def _within(blocks: Iterable[str], limit: int) -> str | None:
     text = ""
     for block in blocks:
-        text += f"{block}\n\n"
+        text += f"\n\n{block}" if text else block
         if len(text) > limit:
             return None
     return text

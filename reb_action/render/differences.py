@@ -1,6 +1,7 @@
 """What changed since the base, as Markdown: a row for each level, then the names."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from reb_action.changes import Change, Count, LevelChange, Turn
@@ -24,14 +25,13 @@ def blocks(compared: Compared | None, *, names: int) -> Iterator[str]:
     yield f"### Change since {markdown(compared.commit[:12])}"
     yield table(counts(compared.levels))
     for turn, title in _OPEN.items():
-        found = tuple(named(compared.levels, turn))
-        if found:
-            yield f"**{title}** ({len(found)})"
-            yield _listed(found, names)
+        if count := _number(compared.levels, turn):
+            yield f"**{title}** ({count})"
+            yield _listed(compared.levels, turn, count, names)
     for turn, title in _FOLDED.items():
-        found = tuple(named(compared.levels, turn))
-        if found:
-            yield details(f"{title} ({len(found)})", _listed(found, names))
+        if count := _number(compared.levels, turn):
+            body = _listed(compared.levels, turn, count, names)
+            yield details(f"{title} ({count})", body)
 
 
 def counts(levels: Iterable[LevelChange]) -> Iterator[tuple[str, ...]]:
@@ -40,25 +40,31 @@ def counts(levels: Iterable[LevelChange]) -> Iterator[tuple[str, ...]]:
     for one in levels:
         of = {turn: len(one.of(turn)) for turn in Turn}
         moved = (of[Turn.FIXED], of[Turn.BROKEN], of[Turn.UNCHANGED], of[Turn.NEW] + of[Turn.GONE])
-        chance = "-" if one.chance is None else f"{100 * one.chance:.2g} %"
-        yield (one.level, *map(str, moved), chance)
+        yield (one.level, *map(str, moved), _chance(one.chance))
 
 
-def named(levels: Iterable[LevelChange], turn: Turn) -> Iterator[str]:
-    """Yield what went one way: level, agent, repository, and attempts passed of counted."""
-    for level in levels:
-        yield from (f"{level.level} {_told(one)}" for one in level.of(turn))
+def _number(levels: Iterable[LevelChange], turn: Turn) -> int:
+    return sum(len(level.of(turn)) for level in levels)
+
+
+def _listed(levels: Iterable[LevelChange], turn: Turn, count: int, most: int) -> str:
+    """Return what went one way: level, agent, repository, and attempts passed of counted."""
+    every = ((level.level, one) for level in levels for one in level.of(turn))
+    lines = [f"- {level} {_told(one)}" for level, one in islice(every, most)]
+    return "\n".join((*lines, *([f"- and {count - most} more"] if count > most else [])))
 
 
 def _told(one: Change) -> str:
     agent = markdown(one.pair.agent, limit=NAME)
-    return f"{agent} on {markdown(one.pair.repository, limit=NAME)}: {_count(one.before)} → {_count(one.now)}"
+    repository = markdown(one.pair.repository, limit=NAME)
+    return f"{agent} on {repository}: {_count(one.before)} → {_count(one.now)}"
+
+
+def _chance(chance: float | None) -> str:
+    if chance is None:
+        return "-"
+    return f"{chance:.0%}" if chance >= 0.1 else f"{chance:.1%}"
 
 
 def _count(count: Count | None) -> str:
     return "nothing" if count is None else f"{count.passed}/{count.counted}"
-
-
-def _listed(names: tuple[str, ...], most: int) -> str:
-    more = [f"and {len(names) - most} more"] if len(names) > most else []
-    return "\n".join(f"- {name}" for name in (*names[:most], *more))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from reb_action.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import AgentScore, TrialRow
 from reb_action.model.verdict import Scoring
+from reb_action.render import shares
 from reb_action.render.edition import Edition
 from reb_action.render.escape import markdown, markdown_block
 from reb_action.render.text import MARKS
@@ -22,6 +22,8 @@ LETTERS: Final = {
     Outcome.NOT_APPLICABLE: "-",
     Outcome.INVALID: "!",
 }
+WHY: Final = ("trial", "levels", "outcome", "why", "likely cause")
+"""The head of what `failing` yields."""
 FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
 
 
@@ -49,7 +51,7 @@ def standing(edition: Edition) -> str:
 
 
 def agents(edition: Edition) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each agent: passed of counted by level, in both scorings where they differ."""
+    """Yield a row for each agent: passed of counted, in both scorings where they differ."""
     scoring, found = edition.fail_on.scoring, edition.board.agents
     yield ("agent", "trials", *edition.levels)
     for one in found[:AGENTS]:
@@ -66,18 +68,18 @@ def named(one: AgentScore) -> str:
 
 
 def share(one: AgentScore, level: Level, scoring: Scoring) -> str:
-    """Return passed of counted, what is unseen, and for C0 the imports."""
+    """Return passed of counted, what is unseen, the other scoring, and for C0 the imports."""
     other = Scoring.PAPER if scoring is Scoring.STRICT else Scoring.STRICT
     lead, beside = one.levels[scoring].get(level), one.levels[other].get(level)
     if lead is None or beside is None:
         return "-"
-    told = f"{lead.passed}/{lead.counted}"
+    told = [shares.counts(lead), *([shares.bracket(lead)] if lead.unseen else [])]
     if (lead.passed, lead.counted) != (beside.passed, beside.counted):
-        told += f" ({other}: {beside.passed}/{beside.counted})"
-    if lead.unseen:
-        told += f", {lead.unseen} unseen"
-    imports = one.imports.get(scoring) if level is Level.C0 else None
-    return f"{told}; {imports.missing} of {imports.total} imports missing" if imports else told
+        told.append(f"({other}: {shares.counts(beside)})")
+    if level is Level.C0 and (imports := one.imports.get(scoring)) is not None:
+        unknown = f", {imports.unknown} unknown" if imports.unknown else ""
+        told.append(f"({imports.missing} of {imports.total} imports missing{unknown})")
+    return " ".join(told)
 
 
 def again(edition: Edition, *, most: int) -> Iterator[str]:
@@ -95,7 +97,7 @@ def grid(edition: Edition) -> Iterator[str]:
     """Yield the outcomes of every trial in words."""
     rows = edition.board.trials
     if rows:
-        lines = ((markdown(row.trial), *_words(edition, row)) for row in rows)
+        lines = ((markdown(row.trial, limit=2 * NAME), *_words(edition, row)) for row in rows)
         body = table((("trial", *edition.levels), *lines))
         yield details(f"All trials ({len(rows)})", body)
 
@@ -113,35 +115,38 @@ def reasons(edition: Edition) -> Iterator[str]:
     """Yield why levels did not pass."""
     found = tuple(failing(edition, edition.levels))
     if found:
-        body = table((("trial", "level", "outcome", "why"), *found))
+        body = table((WHY, *found))
         yield details(f"Why levels did not pass ({len(found)})", body)
 
 
 def failing(edition: Edition, levels: tuple[Level, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield each level that did not pass: trial, level, outcome and reason."""
+    """Yield what did not pass, a row for all levels of a trial that share their reason."""
     for row in edition.board.trials:
+        shared: dict[tuple[str, str, str | None], list[Level]] = {}
         for level in levels:
-            cell = row.cells.get(level)
-            if cell is not None and cell.by(edition.fail_on.scoring) not in FINE:
-                mark = MARKS[cell.by(edition.fail_on.scoring)]
-                title = f"{level} {spec_of(level).title}"
-                yield (markdown(row.trial), title, mark, markdown(cell.reason))
+            cell, outcome = row.cells.get(level), outcome_of(edition, row, level)
+            if cell is not None and outcome not in FINE:
+                why = (MARKS[outcome], cell.reason, cell.cause)
+                shared.setdefault(why, []).append(level)
+        for (mark, reason, cause), of in shared.items():
+            told = (mark, markdown(reason), markdown(cause) if cause else "")
+            yield (markdown(row.trial, limit=2 * NAME), ", ".join(of), *told)
 
 
 def is_fine(edition: Edition, row: TrialRow) -> bool:
     """Say whether no level of a trial failed."""
-    return all(one in FINE for one in _outcomes(edition, row))
+    return all(outcome_of(edition, row, level) in FINE for level in edition.levels)
+
+
+def outcome_of(edition: Edition, row: TrialRow, level: Level) -> Outcome:
+    """Return an outcome by the scoring that leads; what has no cell was not observed."""
+    cell = row.cells.get(level)
+    return cell.by(edition.fail_on.scoring) if cell else Outcome.INVALID
 
 
 def _words(edition: Edition, row: TrialRow) -> Iterator[str]:
-    return (MARKS[one] for one in _outcomes(edition, row))
+    return (MARKS[outcome_of(edition, row, level)] for level in edition.levels)
 
 
 def _letters(edition: Edition, row: TrialRow) -> Iterator[str]:
-    return (LETTERS[one] for one in _outcomes(edition, row))
-
-
-def _outcomes(edition: Edition, row: TrialRow) -> Iterator[Outcome]:
-    for level in edition.levels:
-        cell = row.cells.get(level)
-        yield cell.by(edition.fail_on.scoring) if cell else Outcome.INVALID
+    return (LETTERS[outcome_of(edition, row, level)] for level in edition.levels)
