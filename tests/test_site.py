@@ -13,10 +13,10 @@ import pytest
 import scoreboards
 from test_page import HOSTILE, VOID, filled
 
-from reb_action import published
+from reb_action import documents, published
 from reb_action.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.scoreboard import Cell, Imports, Share
+from reb_action.model.scoreboard import Cell, Imports, Scoreboard, Share
 from reb_action.render import site
 from reb_action.render.site.cell import cell_of
 from reb_action.render.site.names import page_of, safe
@@ -94,7 +94,8 @@ def test_files_are_two_pages_badges_and_a_page_for_each_trial():
         for kind in ("svg", "json")
     }
     pages = {f"trials/{row.trial}.html" for row in board().trials}
-    assert set(built()) == {"index.html", "trials.html", ".nojekyll", *badges, *pages}
+    front = {"index.html", "trials.html", "scoreboard.json", ".nojekyll"}
+    assert set(built()) == {*front, *badges, *pages}
     assert len(pages) == 35
     assert len(badges) == 72
 
@@ -211,7 +212,8 @@ def test_hostile_text_changes_nothing_but_words(text):
         assert read(hostile[name]).skeleton == read(plain[name]).skeleton
     for name in hostile:
         assert re.fullmatch(
-            r"\.nojekyll|[a-z]+\.html|badges/[\w-]+/C[0-5](-paper)?\.(svg|json)", name
+            r"\.nojekyll|scoreboard\.json|[a-z]+\.html|badges/[\w-]+/C[0-5](-paper)?\.(svg|json)",
+            name,
         )
 
 
@@ -224,6 +226,12 @@ def test_names_are_safe_and_stay_different():
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", name)
         assert len(name) <= 80
     assert page_of("owner__na.me.agent.1") == "trials/owner__na.me.agent.1.html"
+
+
+def test_numbers_can_be_read_again():
+    data = built()["scoreboard.json"]
+    read_again = documents.decode(data, Scoreboard, kind="scoreboard", name="scoreboard.json")
+    assert read_again == board()
 
 
 def test_equal_boards_are_equal_bytes():
