@@ -117,7 +117,7 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
     outputs.demand_time(_layout(folder), Level(level), ends_at)
     with telling(quiet=False) as tell:
         result = trial.observe(_layout(folder), Level(level), tell=tell)
-    click.echo(level_line(result))
+    click.echo(level_line(result, outputs.unqualified(_layout(folder))))
 
 
 @cli.command()

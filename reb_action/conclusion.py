@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from reb_action import documents, gate, judging, session
+from reb_action import documents, gate, judging, qualified, session
 from reb_action.errors import RebError
 from reb_action.gate import Decision, FailOn
 from reb_action.github.commands import write_outputs, write_summary
@@ -18,7 +18,7 @@ def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decisi
     seen = judged(layout)
     decision = gate.decide(seen, _asked(layout), fail_on)
     summary = layout.folder / "summary.md"
-    text = trial_summary(seen, decision)
+    text = trial_summary(seen, decision, unqualified=_unqualified(layout))
     write_summary(context, text)
     if layout.session.is_file():
         documents.write_bytes(summary, text.encode())
@@ -47,6 +47,13 @@ def _asked(layout: SessionLayout) -> tuple[Level, ...]:
         return session.load(layout).levels
     except RebError:
         return tuple(Level)
+
+
+def _unqualified(layout: SessionLayout) -> frozenset[Level]:
+    try:
+        return qualified.unqualified(session.load(layout).trial.manifest)
+    except RebError:
+        return frozenset()
 
 
 def _outputs(

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
@@ -13,6 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
 from reb_action.render.escape import log
@@ -41,12 +42,12 @@ def telling(*, quiet: bool) -> Generator[Tell]:
         yield lambda line: click.echo(_stamped(line, time.monotonic() - began), err=True)
 
 
-def show(verdict: Verdict) -> None:
+def show(verdict: Verdict, unqualified: Collection[Level]) -> None:
     """Print a verdict: tables in a terminal that is wide enough, plain lines elsewhere."""
     if _has_room(sys.stdout):
-        _console(sys.stdout).print(verdict_tables(verdict))
+        _console(sys.stdout).print(verdict_tables(verdict, unqualified))
     else:
-        click.echo("\n".join(verdict_lines(verdict)))
+        click.echo("\n".join(verdict_lines(verdict, unqualified)))
 
 
 def show_board(board: Scoreboard) -> None:

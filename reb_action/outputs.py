@@ -177,12 +177,17 @@ def write_page(layout: SessionLayout, verdict: Verdict) -> None:
     documents.write_bytes(layout.page, trial_page(view).encode())
 
 
+def unqualified(layout: SessionLayout) -> frozenset[Level]:
+    """Return the levels of a trial whose outcomes are marked."""
+    return qualified.unqualified(session.load(layout).trial.manifest)
+
+
 def show(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
     """Print a verdict for people, or as JSON for machines."""
     if as_json:
         click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
         return
-    console.show(verdict)
+    console.show(verdict, unqualified(SessionLayout(folder=folder)))
     click.echo(f"verdict and page: {folder}")
 
 

@@ -15,10 +15,17 @@ def is_qualified(manifest: Manifest, level: Level) -> bool:
     Other code or another entry point than the record's was never seen to do either.
     """
     path = record_of(manifest.repository, level)
-    if level not in manifest.entrypoints or not path.is_file():
+    # Looked up, not opened: what is judged again may name its repository as it likes.
+    if level not in manifest.entrypoints or path not in path.parent.glob("*.json"):
         return False
     record = documents.read(path, Qualification, kind="qualification")
     return record.run == run_of(manifest, level) and holds(record)
+
+
+def unqualified(manifest: Manifest) -> frozenset[Level]:
+    """Return the levels whose entry points are not qualified: their numbers are marked."""
+    runs = manifest.entrypoints
+    return frozenset(level for level in runs if not is_qualified(manifest, level))
 
 
 def holds(record: Qualification) -> bool:

@@ -11,8 +11,9 @@ import page_samples
 import pytest
 from rich.console import Console
 
+from reb_action.model.manifest import Level
 from reb_action.render.terminal import short_table, verdict_tables
-from reb_action.render.text import found, said, short_lines, verdict_lines
+from reb_action.render.text import DOUBTED, found, said, short_lines, verdict_lines
 
 FULL, SMALL = page_samples.full(), page_samples.small()
 
@@ -40,6 +41,20 @@ def printed(renderable, *, width, **how):
 
 def test_lines_of_a_trial_without_a_report():
     assert "\n".join(verdict_lines(SMALL.verdict)) == SMALL_LINES
+
+
+def test_a_level_that_is_not_qualified_is_marked():
+    lines = list(verdict_lines(SMALL.verdict, {Level.C1}))
+    assert lines[2] == "C1 CPU run          BLOCKED\N{DAGGER} there is no report.json"
+    assert lines[7] == DOUBTED
+    assert [*lines[:2], *lines[3:7]] == [*SMALL_LINES.split("\n")[:2], *SMALL_LINES.split("\n")[3:]]
+
+
+def test_tables_mark_both_outcomes_of_a_level_that_is_not_qualified():
+    plain = printed(verdict_tables(FULL.verdict, {Level.C3}), width=100)
+    assert re.search(r"C3 single-GPU run +FAILED\N{DAGGER} +FAILED\N{DAGGER}", plain)
+    assert plain.count("\N{DAGGER}") == 3
+    assert DOUBTED in plain
 
 
 def test_short_lines_put_what_was_said_above_what_was_found():

@@ -1,17 +1,21 @@
 """Verdicts as Markdown for a job summary; every text from outside passes `escape.markdown`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from reb_action.gate import Decision
 from reb_action.levels import spec_of
+from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring, Standing, Verdict
 from reb_action.render.escape import markdown
-from reb_action.render.text import MARKS, headline
+from reb_action.render.text import MARKS, doubt, doubt_lines, headline
 
 
-def trial_summary(seen: Verdict | str, decision: Decision) -> str:
+def trial_summary(
+    seen: Verdict | str, decision: Decision, *, unqualified: Collection[Level] = ()
+) -> str:
     """Return the summary of one trial, or of the reason why it has no verdict."""
-    lines = _unjudged(seen) if isinstance(seen, str) else _judged(seen, decision.scoring)
+    scoring = decision.scoring
+    lines = _unjudged(seen) if isinstance(seen, str) else _judged(seen, scoring, unqualified)
     closed = (
         () if decision.closed is None else (f"The gate is closed: {markdown(decision.closed)}",)
     )
@@ -24,12 +28,13 @@ def _unjudged(reason: str) -> Iterator[str]:
     yield "Run this trial again."
 
 
-def _judged(verdict: Verdict, scoring: Scoring) -> Iterator[str]:
+def _judged(verdict: Verdict, scoring: Scoring, unqualified: Collection[Level]) -> Iterator[str]:
     yield f"## {markdown(verdict.trial)}"
     one, other = _in_order(scoring)
     yield f"{headline(verdict, one)} ({one} scoring)."
     yield f"By the {other} scoring: {headline(verdict, other)}."
-    yield "\n".join(_levels(verdict))
+    yield "\n".join(_levels(verdict, unqualified))
+    yield from doubt_lines(verdict, unqualified)
     run = verdict.agent_run
     if run is None:
         yield "The agent did not run to its end."
@@ -42,12 +47,13 @@ def _judged(verdict: Verdict, scoring: Scoring) -> Iterator[str]:
         yield f"Tracked files changed and restored ({len(verdict.touched)}): {names}"
 
 
-def _levels(verdict: Verdict) -> Iterator[str]:
+def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:
     yield "| level | question | strict | paper | why |"
     yield "|---|---|---|---|---|"
     for result in verdict.results:
         title = spec_of(result.level).title
-        marks = f"{MARKS[result.outcome]} | {MARKS[result.paper]}"
+        mark = doubt(result, unqualified)
+        marks = f"{MARKS[result.outcome]}{mark} | {MARKS[result.paper]}{mark}"
         yield f"| {result.level} | {title} | {marks} | {markdown(result.reason)} |"
 
 

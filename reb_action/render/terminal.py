@@ -1,6 +1,6 @@
 """A verdict as tables for a terminal: words first, colour besides, as wide as the terminal is."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
@@ -10,12 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from reb_action.levels import spec_of
-from reb_action.model.manifest import Outcome
+from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, Standing, Verdict
 from reb_action.render.escape import log
 from reb_action.render.text import (
     MARKS,
     cause_lines,
+    doubt,
+    doubt_lines,
     found,
     headline,
     level_reason,
@@ -39,10 +41,11 @@ _STANDINGS: Final = {
 }
 
 
-def verdict_tables(verdict: Verdict) -> RenderableType:
+def verdict_tables(verdict: Verdict, unqualified: Collection[Level] = ()) -> RenderableType:
     """Return the headline, the levels, the claims, and what else was noteworthy."""
     remarks = (Text(line) for line in remark_lines(verdict))
-    parts = (_levels(verdict), *_causes(verdict), *_claims(verdict), *remarks)
+    doubts = (Text(line, style="dim") for line in doubt_lines(verdict, unqualified))
+    parts = (_levels(verdict, unqualified), *doubts, *_causes(verdict), *_claims(verdict), *remarks)
     return Group(*_title(verdict), *parts)
 
 
@@ -58,13 +61,14 @@ def _title(verdict: Verdict) -> Iterator[Text]:
     yield Text.assemble((log(verdict.trial), "bold"), "  ", headline(verdict), overflow="fold")
 
 
-def _levels(verdict: Verdict) -> Table:
+def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Table:
     table = _table(("level", True), ("strict", True), ("paper", True), ("why", False))
     for result in verdict.results:
         name = f"{result.level} {spec_of(result.level).title}"
         dim = "dim" if result.outcome is Outcome.NOT_APPLICABLE else ""
         why = Text(level_reason(result), style=dim)
-        table.add_row(Text(name), _mark(result.outcome), _mark(result.paper), why)
+        mark = doubt(result, unqualified)
+        table.add_row(Text(name), _mark(result.outcome, mark), _mark(result.paper, mark), why)
     return table
 
 
@@ -91,8 +95,8 @@ def _claim(claim: Claim) -> Iterator[Text]:
     yield Text(standing(claim), style=style)
 
 
-def _mark(outcome: Outcome) -> Text:
-    return Text(MARKS[outcome], style=_STYLES[outcome])
+def _mark(outcome: Outcome, follows: str) -> Text:
+    return Text(f"{MARKS[outcome]}{follows}", style=_STYLES[outcome])
 
 
 def _table(*columns: tuple[str, bool]) -> Table:

@@ -1,6 +1,6 @@
 """A verdict in plain lines: for a terminal, a log, a screen reader."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from reb_action.levels import spec_of
@@ -17,13 +17,19 @@ MARKS: Final = {
 }
 """Words, not colours: they read the same in a log and in a screen reader."""
 
+DOUBT: Final = "\N{DAGGER}"
+"""Follows the outcome of a level that is not qualified."""
 
-def verdict_lines(verdict: Verdict) -> Iterator[str]:
+DOUBTED: Final = f"{DOUBT} not qualified: never yet seen to pass where it must and fail elsewhere."
+
+
+def verdict_lines(verdict: Verdict, unqualified: Collection[Level] = ()) -> Iterator[str]:
     """Yield the verdict, level by level, then what the report claims beside what was seen."""
     yield f"{log(verdict.trial)}: {headline(verdict)}"
     for result in verdict.results:
-        yield level_line(result)
+        yield level_line(result, unqualified)
         yield from cause_lines(result)
+    yield from doubt_lines(verdict, unqualified)
     yield from claim_lines(verdict)
     yield from remark_lines(verdict)
 
@@ -94,10 +100,22 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def level_line(result: LevelResult) -> str:
+def level_line(result: LevelResult, unqualified: Collection[Level] = ()) -> str:
     """Return one level in one line."""
     title = spec_of(result.level).title
-    return f"{result.level} {title:16} {MARKS[result.outcome]:8} {level_reason(result)}"
+    mark = f"{MARKS[result.outcome]}{doubt(result, unqualified)}"
+    return f"{result.level} {title:16} {mark:8} {level_reason(result)}"
+
+
+def doubt(result: LevelResult, unqualified: Collection[Level]) -> str:
+    """Return what follows the outcome of a level: a mark where it is not qualified."""
+    return DOUBT if result.level in unqualified else ""
+
+
+def doubt_lines(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:
+    """Yield what the mark means, where a level bears it."""
+    if any(doubt(result, unqualified) for result in verdict.results):
+        yield DOUBTED
 
 
 def level_reason(result: LevelResult) -> str:

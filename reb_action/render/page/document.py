@@ -35,7 +35,7 @@ def _top(view: View) -> Html:
                 ("GPUs promised", str(view.evidence.gpus_promised)),
             ),
         ),
-        el("figure", pyramid(verdict)),
+        el("figure", pyramid(verdict, view.unqualified)),
         class_="top",
     )
 

@@ -9,6 +9,7 @@ from reb_action.model.verdict import LevelResult
 from reb_action.render.markup import Html, Node, block, el, join, spaced
 from reb_action.render.page.observed import observed
 from reb_action.render.page.view import View, code, facts, folded, word
+from reb_action.render.text import DOUBTED, doubt
 
 LOG_LINES: Final = 60
 """How much of a log's end the page shows; all of it is in the folder."""
@@ -16,13 +17,14 @@ LOG_LINES: Final = 60
 
 def levels(view: View) -> Html:
     """Return every level, from the base up."""
-    return join(*(_level(result, view) for result in view.verdict.results))
+    doubted = view.unqualified
+    return join(*(_level(result, view, doubt(result, doubted)) for result in view.verdict.results))
 
 
-def _level(result: LevelResult, view: View) -> Html:
+def _level(result: LevelResult, view: View, mark: str) -> Html:
     return el(
         "article",
-        _head(result),
+        _head(result, mark),
         el("p", result.reason, class_="reason"),
         _cause(result.diagnosis),
         _observed(result, view),
@@ -36,15 +38,16 @@ def _level(result: LevelResult, view: View) -> Html:
     )
 
 
-def _head(result: LevelResult) -> Html:
+def _head(result: LevelResult, mark: str) -> Html:
     spec = spec_of(result.level)
     return el(
         "header",
         el("h3", spaced(el("span", result.level), spec.title), id=f"{result.level}-title"),
         el("p", spec.question, class_="question"),
+        el("p", DOUBTED, class_="question") if mark else None,
         facts(
-            ("strict", el("b", word(result.outcome), class_=result.outcome)),
-            ("paper", el("b", word(result.paper), class_=result.paper)),
+            ("strict", el("b", f"{word(result.outcome)}{mark}", class_=result.outcome)),
+            ("paper", el("b", f"{word(result.paper)}{mark}", class_=result.paper)),
         ),
     )
 

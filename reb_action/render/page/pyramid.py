@@ -1,12 +1,14 @@
 """Draws the pyramid: six strata, each outcome as a word, a pattern and a colour."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from reb_action.levels import spec_of
+from reb_action.model.manifest import Level
 from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.render.markup import Html, el, join
 from reb_action.render.page.view import word
+from reb_action.render.text import doubt
 
 TOP: Final = 30
 ROW: Final = 46
@@ -18,16 +20,16 @@ WORDS: Final = 196
 PAPER: Final = 312
 
 
-def pyramid(verdict: Verdict) -> Html:
+def pyramid(verdict: Verdict, unqualified: Collection[Level] = ()) -> Html:
     """Return the pyramid of a verdict, C0 at its base, with the same in words for a reader."""
     strata = reversed(verdict.results)
     return el(
         "svg",
         el("title", "The pyramid of this trial", id="pyramid-title"),
-        el("desc", " ".join(_sentences(verdict)), id="pyramid-text"),
+        el("desc", " ".join(_sentences(verdict, unqualified)), id="pyramid-text"),
         el("defs", *(_pattern(name) for name in ("failed", "blocked", "invalid"))),
         _head(),
-        *(_stratum(number, result) for number, result in enumerate(strata)),
+        *(_stratum(number, one, doubt(one, unqualified)) for number, one in enumerate(strata)),
         role="img",
         aria_labelledby="pyramid-title pyramid-text",
         viewBox=f"0 0 420 {TOP + 6 * ROW}",
@@ -35,11 +37,12 @@ def pyramid(verdict: Verdict) -> Html:
     )
 
 
-def _sentences(verdict: Verdict) -> Iterator[str]:
+def _sentences(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:
     yield "From the base:"
     for one in verdict.results:
         title = spec_of(one.level).title
-        yield f"{one.level} {title} {word(one.outcome)}, by the paper {word(one.paper)}."
+        told = f"{one.level} {title} {word(one.outcome)}, by the paper {word(one.paper)}"
+        yield f"{told}, not qualified." if one.level in unqualified else f"{told}."
 
 
 def _head() -> Html:
@@ -49,15 +52,15 @@ def _head() -> Html:
     )
 
 
-def _stratum(number: int, result: LevelResult) -> Html:
+def _stratum(number: int, result: LevelResult, mark: str) -> Html:
     top = TOP + number * ROW
     return el(
         "g",
         el("polygon", points=points(number, top)),
         el("text", result.level, x=_CENTRE, y=top + 27, class_="level"),
         el("text", spec_of(result.level).title, x=WORDS, y=top + 16, class_="title"),
-        el("text", word(result.outcome), x=WORDS, y=top + 34, class_="word"),
-        el("text", word(result.paper), x=PAPER, y=top + 34, class_="word paper"),
+        el("text", f"{word(result.outcome)}{mark}", x=WORDS, y=top + 34, class_="word"),
+        el("text", f"{word(result.paper)}{mark}", x=PAPER, y=top + 34, class_="word paper"),
         class_=result.outcome,
     )
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.model.manifest import Outcome
+from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Verdict
+from reb_action.qualified import unqualified
 from reb_action.render.markup import Html, Node, el, spaced
 from reb_action.verdict import Evidence
 
@@ -20,6 +21,11 @@ class View:
     verdict: Verdict
     evidence: Evidence
     agent_log: str
+
+    @property
+    def unqualified(self) -> frozenset[Level]:
+        """The levels whose outcomes are marked."""
+        return unqualified(self.evidence.trial.manifest)
 
 
 def word(outcome: Outcome) -> str:
