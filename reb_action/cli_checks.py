@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli_options import image_option, sandbox_option, trial_options
+from reb_action.cli_options import as_json, image_option, sandbox_option, trial_options
 
 
 @click.command()
@@ -30,6 +30,25 @@ def doctor(sandbox: str, image: str) -> None:
     click.echo("\n".join(finding.line for finding in findings))
     if not all(finding.fine for finding in findings):
         sys.exit(4)
+
+
+@click.command()
+@sandbox_option
+@image_option
+@as_json
+def agents(*, sandbox: str, image: str, as_json: bool) -> None:
+    """List the agents: what each is, needs, and lacks on this machine."""
+    from reb_action import documents
+    from reb_action.agents.install import cache_folder
+    from reb_action.agents.inventory import Here, inventory
+    from reb_action.render.agents import agent_lines
+    from reb_action.sandbox.protocol import Kind
+
+    cache = cache_folder(os.environ)
+    here = Here(kind=Kind(sandbox), image=image, environ=os.environ, cache=cache)
+    found = inventory(here)
+    lines = documents.encode(found, kind="agents").decode().rstrip() if as_json else None
+    click.echo(lines or "\n".join(agent_lines(found)))
 
 
 @click.command()
@@ -102,4 +121,4 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
         sys.exit(1)
 
 
-CHECKS = (demo, doctor, qualify, selftest, validate)
+CHECKS = (agents, demo, doctor, qualify, selftest, validate)

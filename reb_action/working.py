@@ -3,11 +3,10 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
 
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive, told
-from reb_action.agents.environment import Model, proxied, settings
+from reb_action.agents.environment import KEY_VARIABLE, Model, proxied, settings
 from reb_action.agents.launch import launch
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec
@@ -20,9 +19,6 @@ from reb_action.model.agent import AgentRun, Key
 from reb_action.sandbox.forwarding import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session import ModelChoice, Session
-
-KEY_VARIABLE: Final = "REB_MODEL_KEY"
-"""The only place from which the key of a model is taken."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -54,13 +54,18 @@ def agent(name: str, *, argument: str | None = None) -> AgentSpec:
     Raises UsageError for a wrong name or argument, DocumentError for a wrong file.
     """
     if name in AGENTS:
-        return _with_argument(load(_HERE / f"{name}.yaml"), argument)
+        return _with_argument(load_packaged(name), argument)
     if name.endswith((".yaml", ".yml")):
         return _with_argument(load(Path(name)), argument)
     raise UsageError(
         f"there is no agent {show(name)}; name a file ending in .yaml or one of: "
         + ", ".join(AGENTS)
     )
+
+
+def load_packaged(name: str) -> AgentSpec:
+    """Read one of AGENTS, without what the user must give it."""
+    return load(_HERE / f"{name}.yaml")
 
 
 def load(path: Path) -> AgentSpec:

@@ -9,6 +9,9 @@ from typing import Final
 from reb_action.errors import UsageError
 from reb_action.layout import SandboxLayout
 
+KEY_VARIABLE: Final = "REB_MODEL_KEY"
+"""The only place from which the key of a model is taken."""
+
 SETTINGS: Final = (
     "PIP_INDEX_URL",
     "PIP_EXTRA_INDEX_URL",
