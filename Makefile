@@ -28,6 +28,7 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m tests.bench.startup
 	$(BIN)/python -m tests.bench.noop
+	$(BIN)/python -m tests.bench.scoreboard
 
 # The locks name every package with its hashes; nothing else is installed.
 .venv/run: requirements.lock pyproject.toml | .venv/bin/python
