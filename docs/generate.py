@@ -29,6 +29,8 @@ def tables(name: str) -> str:
     # YAML 1.1 reads the key `on` as true.
     source = document[True]["workflow_call"] if True in document else document
     lines = ["| input | default | what it is |", "|---|---|---|", *_inputs(source["inputs"])]
+    if "secrets" in source:
+        lines += ["", "| secret | what it is |", "|---|---|", *_outputs(source["secrets"])]
     lines += ["", "| output | what it is |", "|---|---|", *_outputs(source["outputs"])]
     return "\n".join(lines)
 

@@ -76,6 +76,7 @@ from reb_action.model.verdict import Scoring
     "--has-model-key",
     envvar="REB_HAS_MODEL_KEY",
     is_flag=True,
+    default=False,
     help="The trials will have the model's key; the plan itself has no use for it.",
 )
 @click.option(

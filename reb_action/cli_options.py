@@ -100,12 +100,14 @@ _MODEL_OPTIONS = (
         "--direct-key",
         envvar="REB_DIRECT_KEY",
         is_flag=True,
+        default=False,
         help="Give the agent the key itself, past the gateway; recorded, and no budget is kept.",
     ),
     click.option(
         "--disposable",
         envvar="REB_DISPOSABLE",
         is_flag=True,
+        default=False,
         help="This machine is destroyed after the job: a model may steer its local sandbox.",
     ),
 )

@@ -17,6 +17,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.yml"))
 INSTALLER = {"job-minutes"}
 """Inputs that the set-up step reads itself."""
 
+SECRETS = {"model-key"}
+"""Inputs that are no options: a command line can be read by every process of the machine."""
+
 OWN = re.compile(r"(\$|\.|researchenvbench/researchenvbench)(/[\w./-]*)?(@v1)?")
 
 
@@ -48,7 +51,7 @@ INTERNAL = {"plan/action.yml": {"REB_PLAN"}, "batch/action.yml": {"REB_DEADLINE"
 def test_inputs_are_options(name):
     inputs = set(read(ROOT / name)["inputs"])
     known = set(options(*COMMANDS[name])) - INTERNAL.get(name, set())
-    assert named(inputs - INSTALLER) == known
+    assert named(inputs - INSTALLER - SECRETS) == known
 
 
 def test_defaults_are_the_options_own():
@@ -56,6 +59,7 @@ def test_defaults_are_the_options_own():
     for name, one in read(ROOT / "action.yml")["inputs"].items():
         default = known.get(next(iter(named([name]))))
         told = "" if default is None or not isinstance(default, (str, int)) else str(default)
+        told = told.lower() if isinstance(default, bool) else told
         assert one.get("default", "") == told or name in {"repository", *INSTALLER}, name
 
 
@@ -64,6 +68,25 @@ def test_envvar_of_every_option_is_its_name(command):
     for one in cli.commands[command].params:
         if one.envvar and one.param_type_name == "option":
             assert one.envvar in named([opt.removeprefix("--") for opt in one.opts])
+
+
+def test_only_the_step_of_the_agent_has_the_key():
+    for name, step in (("action.yml", "agent"), ("batch/action.yml", "batch")):
+        steps = read(ROOT / name)["runs"]["steps"]
+        assert [one["id"] for one in steps if "inputs.model-key" in str(one)] == [step]
+    jobs = read(ROOT / ".github" / "workflows" / "benchmark.yml")["jobs"]
+    given = {
+        (job, step["name"]): value
+        for job in jobs
+        for step in jobs[job]["steps"]
+        for value in step.get("with", {}).values()
+        if "secrets." in str(value)
+    }
+    assert given == {
+        ("plan", "Plan"): "${{ secrets.model-key != '' }}",
+        ("trial", "Trial"): "${{ secrets.model-key }}",
+        ("trial", "Batch of trials"): "${{ secrets.model-key }}",
+    }
 
 
 @pytest.mark.parametrize("path", ACTIONS, ids=str)
