@@ -48,6 +48,24 @@ def test_cost_of_an_unknown_model_cannot_be_limited(opened):
         )
 
 
+@pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 1.0}])
+def test_model_that_says_no_usage_cannot_be_limited_by_it(opened, budget):
+    with opened("no-usage", prices=PRICES, **budget) as one:
+        assert statuses(one, 2) == [200, 403]
+        assert one.tally.limit == (
+            "the model does not say what it used, so that no budget of tokens or USD can be kept"
+        )
+
+
+def test_cost_is_unknown_when_that_of_one_call_is(opened):
+    with opened("ok", prices=PRICES) as one:
+        one.ask()
+        assert one.tally.usage.cost_usd == 0.9011
+        one.ask(model="other")
+        assert one.tally.usage.cost_usd is None
+        assert [line["cost_usd"] for line in one.lines] == [0.9011, None]
+
+
 def test_same_request_is_limited_also_when_it_fails(opened):
     with opened("e500", repeats=3) as one:
         assert [one.ask().status for _ in range(5)] == [500, 500, 500, 403, 403]

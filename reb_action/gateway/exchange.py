@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from reb_action.gateway.answer import Answer
@@ -52,7 +52,7 @@ class Terms:
 
     rules: Rules
     ledger: Ledger
-    key: str
+    key: str = field(repr=False)
     silent_seconds: float
     drain_seconds: float
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Final
 
@@ -27,7 +27,7 @@ class Desk:
     dialect: Dialect
     terms: Terms
     base_url: str
-    placeholder: str
+    placeholder: str = field(repr=False)
     busy: Callable[[Line], AbstractContextManager[None]]
 
 

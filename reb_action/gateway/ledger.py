@@ -13,6 +13,7 @@ from reb_action.gateway.reading import Spent
 from reb_action.gateway.values import Budget
 from reb_action.gateway.wire import short
 from reb_action.model.agent import Tally, Usage
+from reb_action.redaction import redact
 
 _ERROR: Final = 400
 
@@ -28,6 +29,7 @@ class Ledger:
         self._calls = 0
         self._spent = Spent()
         self._cost: float | None = None
+        self._has_price = True
         self._turns = 0
         self._tools = 0
         self._refused: Counter[str] = Counter()
@@ -71,7 +73,9 @@ class Ledger:
                     output_tokens=self._spent.output,
                     turns=self._turns,
                     tool_calls=self._tools,
-                    cost_usd=None if self._cost is None else round(self._cost, 6),
+                    cost_usd=round(self._cost, 6)
+                    if self._cost is not None and self._has_price
+                    else None,
                 ),
                 calls=self._calls,
                 refused=dict(self._refused),
@@ -92,16 +96,31 @@ class Ledger:
             self._refused[str(call.status)] += 1
         error = call.error or call.reading.error
         if error is not None:
-            self._error = short(f"{call.status}: {error}")
+            # An error may quote what was sent.
+            self._error = short(redact(f"{call.status}: {error}".encode()).decode())
         if not generates:
             return
-        self._spent = self._spent.plus(call.reading.spent)
+        spent = call.reading.spent
+        self._spent = self._spent.plus(spent)
+        said_all = spent.input is not None and spent.output is not None
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
+        elif said_all:
+            # A sum that leaves some out would pass for the whole.
+            self._has_price = False
+        if call.course is Course.WHOLE and not said_all:
+            self._misses_usage()
         if call.course is Course.WHOLE:
             self._turns += 1
             self._tools += len(call.reading.tools)
             self._see(call.reading.fingerprint)
+
+    def _misses_usage(self) -> None:
+        if self._budget.tokens is not None or self._budget.cost_usd is not None:
+            self._limit = self._limit or (
+                "the model does not say what it used, so that no budget of tokens or USD can be"
+                " kept"
+            )
 
     def _see(self, fingerprint: str | None) -> None:
         if fingerprint is None or self._budget.repeats is None:

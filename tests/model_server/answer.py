@@ -44,7 +44,8 @@ class Answer:
         turn = _turn(script, ask)
         said = counts(self.index, writes=self.module.WRITES_CACHE)
         broken = script.fault in (Fault.CUT, Fault.STALL)
-        heard = None if broken or (ask.stream and not ask.wants_usage) else said
+        mute = script.fault is Fault.NO_USAGE
+        heard = None if broken or mute or (ask.stream and not ask.wants_usage) else said
         self._note(200, heard, whole=not broken, tool_calls=int(turn.tool is not None))
         if ask.stream:
             return self._stream(list(self.module.events(turn, ask, said)))
@@ -64,7 +65,7 @@ class Answer:
         self.run.add(seen)
 
     def _whole(self, status, value, **headers):
-        data = _bytes(value)
+        data = _bytes(value, mute=self.script.fault is Fault.NO_USAGE)
         if status == 200 and self.script.fault in (Fault.CUT, Fault.STALL):
             self._head(status, "application/json", {"Content-Length": str(len(data))})
             self._send(data[: len(data) // 2])
@@ -123,5 +124,7 @@ def _turn(script, ask):
     return Turn(text=MARK + script.text if script.fault is Fault.BAD_BYTES else script.text)
 
 
-def _bytes(value):
+def _bytes(value, *, mute=False):
+    if mute:
+        value = {name: part for name, part in value.items() if not name.startswith("usage")}
     return json.dumps(value).encode().replace(MARK.encode(), BAD)

@@ -26,6 +26,7 @@ class Fault(StrEnum):
     SLOW_HEADERS = "slow-headers"
     CUT = "cut"
     BAD_BYTES = "bad-bytes"
+    NO_USAGE = "no-usage"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ def scenarios(commands=COMMANDS):
         "multi": Scenario(steps=(*commands, "ls ..")),
         "loop": Scenario(steps=("true",), endless=True),
         "text": Scenario(),
+        "no-usage": Scenario(fault=Fault.NO_USAGE),
         "redirect": Scenario(status=302),
         "empty": Scenario(text=""),
         "no-report": Scenario(steps=("ls",), text="I could not do it and leave no report."),
