@@ -70,7 +70,7 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
             name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
         },
         places={name: place.layout for name, place in last.items()},
-        levels=tuple(level for level in Level if any(level in one.asked for one in places)),
+        levels=tuple(level for level in Level if any(level in one.asked for one in last.values())),
         unqualified=frozenset(_unqualified(last)),
         superseded=len(places) - len(last),
     )
