@@ -154,6 +154,13 @@ def test_writers_that_race_end_with_one_comment(api, monkeypatch):
     assert list(api.world.comments) == [101]
 
 
+def test_an_older_run_that_loses_the_race_takes_its_comment_back(api):
+    api.world.add_comment(f"{marker('bench', NEW)}\nnew", login=BOT)
+    api.troubles.append(Trouble(verb="GET", path="/comments", status=200, text="[]"))
+    assert client_of(api).comment(comment("old")).effect == "outdated"
+    assert bodies(api) == [f"{marker('bench', NEW)}\nnew"]
+
+
 def test_what_a_race_left_behind_is_cleared_at_the_next_write(api):
     for order in (OLD, RunOrder(run_id=8, attempt=1)):
         api.world.add_comment(f"{marker('bench', order)}\ntext", login=BOT)

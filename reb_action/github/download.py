@@ -50,10 +50,14 @@ def _fetch(
     file.seek(0)
     file.truncate()
     digest, size = hashlib.sha256(), 0
-    with requests.Session() as session:
-        # With some `auth`, requests does not look for a password in ~/.netrc.
-        session.auth = _no_password
-        answer = session.get(address, stream=True, timeout=transport.seconds, allow_redirects=False)
+    # With some `auth`, requests does not look for a password in ~/.netrc.
+    with requests.get(
+        address,
+        auth=_no_password,
+        stream=True,
+        timeout=transport.seconds,
+        allow_redirects=False,
+    ) as answer:
         answer.raise_for_status()
         if answer.status_code != requests.codes.ok:
             raise GitHubError(f"{what}: the store answered {answer.status_code} and no file")
