@@ -40,7 +40,8 @@ function sortable(table) {
       sort(table, column, reversed[head.ariaSort] ?? head.dataset.first));
   });
   // On a phone the rows are cards without a head to press.
-  const options = heads.map((head, at) => new Option(head.innerText.replace(/\s+/g, " "), at));
+  const names = heads.map((head) => [...head.firstChild.childNodes].map((one) => one.textContent));
+  const options = names.map((parts, at) => new Option(parts.join(" "), at));
   const select = made("select", {}, new Option("as given", "", true), ...options);
   select.addEventListener("change", () => {
     if (select.value) sort(table, +select.value, heads[+select.value].dataset.first);
