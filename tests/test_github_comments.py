@@ -1,6 +1,7 @@
 """The sticky comment: found wherever it stands, by marker and author, and never set back."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 
 import pytest
@@ -208,3 +209,12 @@ def test_it_works_on_an_enterprise_server(enterprise_api):
         "/api/v3/repos/octo/bench/issues/1/comments",
         "/api/v3/repos/octo/bench/issues/comments/101",
     }
+
+
+def test_without_create_a_comment_is_brought_up_to_date_and_none_is_made(api):
+    client = client_of(api)
+    quiet = replace(comment("news"), create=False)
+    assert client.comment(quiet) == Written(effect="unwanted", url="")
+    client.comment(comment("old"))
+    assert client.comment(quiet).effect == "updated"
+    assert [body.split("\n")[1] for body in bodies(api)] == ["news"]

@@ -40,6 +40,8 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
 
     def attempt() -> Written:
         found = _ours(transport, call, comment, author)
+        if not found and not comment.create:
+            return Written(effect=Effect.UNWANTED, url="")
         if not found:
             created = _create(transport, call, comment.number, body)
             mine = number(created, "id")

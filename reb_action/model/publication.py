@@ -82,13 +82,15 @@ class RunOrder:
 class Comment:
     """The one comment of `key` (`[a-z0-9-]{1,64}`) on an issue or pull request.
 
-    The client puts the marker, which carries key and order, before `body`.
+    The client puts the marker, which carries key and order, before `body`. Without `create` one
+    that is there is brought up to date, so that it does not stay wrong, and none is made.
     """
 
     number: int
     key: str
     order: RunOrder
     body: str
+    create: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,12 +108,16 @@ class Push:
 
 
 class Effect(StrEnum):
-    """What a write came to; `OUTDATED`: a newer run was there first and nothing was written."""
+    """What a write came to; `OUTDATED`: a newer run was there first and nothing was written.
+
+    `UNWANTED`: there was nothing to bring up to date, and nothing was to be made.
+    """
 
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     OUTDATED = "outdated"
+    UNWANTED = "unwanted"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
