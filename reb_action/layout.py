@@ -95,7 +95,10 @@ class SessionLayout:
 
     @property
     def trajectory(self) -> Path:
-        """What the agent says of its own run: `stdout`, and `sessions/` with files it wrote."""
+        """What the agent says of its own run: `stdout`, and `sessions/` with files it wrote.
+
+        `trajectory.json` beside them is the same in the form that all agents share.
+        """
         return self.folder / "trajectory"
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from reb_action.agents import parsers, sessions
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive, told
 from reb_action.agents.environment import KEY_VARIABLE, Model, proxied, settings
@@ -73,9 +74,12 @@ def work(
             secrets=reach.secrets,
             layout=layout,
         )
+        hidden = (*reach.secrets, *own.values())
+        sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=hidden)
     # What was under way has been counted now.
     tally = reach.gateway.tally() if reach.gateway is not None and reach.model is not None else None
-    run = told(chosen, driven, limits=limits, account=None, tally=tally)
+    account = parsers.read(chosen.parser, layout.trajectory)
+    run = told(chosen, driven, limits=limits, account=account, tally=tally)
     wanted = begun.agent.model
     return replace(
         run,
