@@ -67,7 +67,9 @@ def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...]) -> None:
         handler.send_error(502, "the host cannot be reached")
         return
     with far:
+        # A long download is silent on one side.
         far.settimeout(None)
+        handler.connection.settimeout(None)
         if handler.command == "CONNECT":
             handler.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:

@@ -1,0 +1,52 @@
+"""An agent small enough to read: it asks a model in Anthropic's dialect and does what that says."""
+
+from pathlib import Path
+
+SCRIPT = r"""
+import json, os, subprocess, sys, urllib.error, urllib.request
+url = os.environ["ASK_URL"] + "/v1/messages"
+tool = {"name": "bash", "description": "Run it.", "input_schema": {
+    "type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}}
+messages = [{"role": "user", "content": sys.stdin.read()}]
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+while True:
+    body = {"model": sys.argv[1], "max_tokens": 1000, "messages": messages, "tools": [tool]}
+    headers = {"x-api-key": os.environ["ASK_KEY"], "anthropic-version": "2023-06-01",
+               "content-type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    try:
+        answer = json.load(opener.open(request, timeout=60))
+    except urllib.error.HTTPError as error:
+        sys.exit("the model said %d" % error.code)
+    messages.append({"role": "assistant", "content": answer["content"]})
+    calls = [part for part in answer["content"] if part["type"] == "tool_use"]
+    for part in answer["content"]:
+        print(json.dumps(part), flush=True)
+    with open(os.environ["ASK_STATE"] + "/session.jsonl", "a") as kept:
+        kept.write(json.dumps(messages) + "\n")
+    if not calls:
+        break
+    results = []
+    for call in calls:
+        argv = ["sh", "-c", call["input"]["command"]]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        print(done.stdout + done.stderr, flush=True)
+        results.append({"type": "tool_result", "tool_use_id": call["id"],
+                        "content": done.stdout + done.stderr})
+    messages.append({"role": "user", "content": results})
+"""
+
+
+def talker(folder: Path) -> Path:
+    """Write the agent's file, and return where it is."""
+    path = folder / "talker.yaml"
+    script = "".join(f"    {line}\n" for line in SCRIPT.strip().splitlines())
+    path.write_text(
+        "name: talker\ntitle: Talker\ndialect: anthropic-messages\n"
+        f"files:\n  talker.py: |\n{script}"
+        "argv: [python3, '{agent}/talker.py', '{model}']\n"
+        "env: {ASK_URL: '{base_url}', ASK_KEY: '{key}', ASK_STATE: '{state}'}\n"
+        "stdin: prompt\nsessions: ['*.jsonl']\n",
+        encoding="utf-8",
+    )
+    return path
