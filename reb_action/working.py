@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from reb_action.agents import parsers, sessions
+from reb_action.agents import parsers, sessions, trajectory
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive, told
 from reb_action.agents.environment import KEY_VARIABLE, Model, proxied, settings
@@ -78,16 +78,20 @@ def work(
         sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=hidden)
     # What was under way has been counted now.
     tally = reach.gateway.tally() if reach.gateway is not None and reach.model is not None else None
-    account = parsers.read(chosen.parser, layout.trajectory)
-    run = told(chosen, driven, limits=limits, account=account, tally=tally)
+    read = parsers.reading(chosen.parser, layout.trajectory)
+    account = None if read is None else read.account
     wanted = begun.agent.model
-    return replace(
-        run,
+    run = replace(
+        told(chosen, driven, limits=limits, account=account, tally=tally),
         model=None if wanted is None else wanted.name,
         key=None if wanted is None else wanted.key,
         prompt_sha256=task.template_sha256,
         network=_network(begun),
     )
+    if read is not None:
+        form = layout.trajectory / "trajectory.json"
+        trajectory.write(form, read, run, trial=begun.trial.id, prompt=task.text)
+    return run
 
 
 @contextmanager
