@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reb_action import documents, reporting, session
+from reb_action import documents, outputs, reporting
 from reb_action.collection import Collected
 from reb_action.errors import UsageError
-from reb_action.layout import SessionLayout
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
 from reb_action.render import site
-from reb_action.render.page import View
 
 
 def write(folders: Sequence[Path], plan: Plan | None, *, out: Path) -> int:
@@ -34,14 +32,5 @@ def files(made: Scoreboard, collected: Collected) -> Iterator[tuple[str, bytes]]
     found = {name: seen for name, seen in collected.found.items() if isinstance(seen, Verdict)}
     yield from site.front(made, found)
     yield from site.trial_pages(
-        view(collected.places[name], verdict) for name, verdict in found.items()
-    )
-
-
-def view(layout: SessionLayout, verdict: Verdict) -> View:
-    """Return what the page of a trial shows, from what its folder holds."""
-    return View(
-        verdict=verdict,
-        evidence=session.evidence(layout),
-        agent_log=session.excerpt(layout.agent_log),
+        outputs.view(collected.places[name], verdict) for name, verdict in found.items()
     )

@@ -169,12 +169,16 @@ def parse_levels(text: str) -> tuple[Level, ...]:
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
     """Write the page of a trial beside its verdict, from what its folder holds."""
-    view = View(
+    documents.write_bytes(layout.page, trial_page(view(layout, verdict)).encode())
+
+
+def view(layout: SessionLayout, verdict: Verdict) -> View:
+    """Return what the page of a trial shows, from what its folder holds."""
+    return View(
         verdict=verdict,
         evidence=session.evidence(layout),
         agent_log=session.excerpt(layout.agent_log),
     )
-    documents.write_bytes(layout.page, trial_page(view).encode())
 
 
 def unqualified(layout: SessionLayout) -> frozenset[Level]:
