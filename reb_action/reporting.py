@@ -30,6 +30,8 @@ def collected_in(folders: Sequence[Path], plan: Plan | None) -> Collected:
     if not collected.found:
         named = ", ".join(map(str, folders))
         raise UsageError(f"there is no trial in {named}; name a folder that holds artifacts")
+    if plan is None:
+        click.echo("without --plan, trials that never came back are not counted", err=True)
     if collected.superseded:
         click.echo(f"{collected.superseded} artifacts gave way to a later attempt", err=True)
     return collected

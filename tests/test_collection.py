@@ -155,9 +155,10 @@ def test_command_prints_lines_for_a_pipe(tmp_path):
     place(tmp_path / "x", AIM)
     done = run(tmp_path)
     assert done.exit_code == 0
+    assert done.stderr == "without --plan, trials that never came back are not counted\n"
     assert done.stdout.splitlines()[0] == "claude-code sonnet-4.5: 1 of 1 trials have a verdict"
     assert done.stdout.splitlines()[-1] == (
-        "1 of 1 planned trials have a verdict. This comparison is incomplete: 1 invalid."
+        "1 of 1 trials have a verdict. This comparison is incomplete: 1 invalid."
     )
 
 
@@ -174,7 +175,7 @@ def test_command_holds_against_a_plan(tmp_path):
     done = run(tmp_path / "x", "--plan", tmp_path / "plan.json")
     assert done.stdout.splitlines()[-2:] == [
         f"run again, missing: {AIM}: no artifact of this trial came back",
-        "1 of 2 planned trials have a verdict. This comparison is incomplete: 1 missing.",
+        "1 of 2 trials have a verdict. This comparison is incomplete: 1 missing.",
     ]
 
 
@@ -215,4 +216,4 @@ def test_report_of_a_whole_run_leaves_a_scoreboard(tmp_path):
     path = Path(output(tmp_path, "scoreboard"))
     board = documents.read(path, Scoreboard, kind="scoreboard")
     assert [row.trial for row in board.trials] == [VIM]
-    assert "1 of 1 planned trials have a verdict." in (tmp_path / "summary").read_text()
+    assert "1 of 1 trials have a verdict." in (tmp_path / "summary").read_text()

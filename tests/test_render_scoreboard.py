@@ -16,7 +16,7 @@ from reb_action.render.scoreboard import board_lines, board_summary, board_table
 from reb_action.statistics import wilson
 
 INCOMPLETE = (
-    "35 of 36 planned trials have a verdict."
+    "35 of 36 trials have a verdict."
     " This comparison is incomplete: 1 missing and 1 invalid."
 )
 HOSTILE = "[x](http://e) | @all <b> \x1b[31m ::error::y ##[error]z"
@@ -109,7 +109,7 @@ def test_summary_begins_with_what_is_incomplete_and_the_gate():
 
 def test_summary_of_a_whole_run_says_only_how_many():
     whole = replace(board(), missing={}, invalid={})
-    assert blocks(whole)[1:3] == ["35 of 35 planned trials have a verdict.", shares.LEGEND]
+    assert blocks(whole)[1:3] == ["35 of 35 trials have a verdict.", shares.LEGEND]
     assert "### To run again" not in blocks(whole)
 
 

@@ -1,6 +1,7 @@
 """What verdicts come to together, counted by hand."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from evidence import MANIFEST, evidence, imports, observations
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scoreboards import ABSENT, INVALID, MISSING, board, found
 from values import evidences
 
+from reb_action import manifest as manifests
 from reb_action.model.agent import AgentRun, Ending, ReportFault, ReportFaultKind, Usage
 from reb_action.model.manifest import Level, Outcome, Trial
 from reb_action.model.scoreboard import Imports, Known, Published, Share
@@ -17,6 +19,7 @@ from reb_action.score import score
 from reb_action.statistics import wilson
 from reb_action.verdict import judge
 
+ROOT = Path(__file__).parent.parent
 FAULT = ReportFault(kind=ReportFaultKind.MISSING, message="there is no report.json")
 BLOCKED = {"report": FAULT, "interpreter": None, "observations": {}}
 
@@ -85,6 +88,16 @@ def test_manifest_tells_of_a_repository_without_any_verdict():
     nothing = Imports(missing=0, total=0, unknown=1)
     assert untold.imports == {Scoring.STRICT: nothing, Scoring.PAPER: nothing}
     assert told.imports[Scoring.PAPER] == Imports(missing=0, total=7, most=7)
+
+
+def test_corpus_that_never_came_back_has_the_papers_denominators():
+    corpus = manifests.load_folder(ROOT / "repos")
+    made = only(scored(missing=[f"{one.slug}.a.1" for one in corpus], manifests=corpus))
+    unseen = {level: one.unseen for level, one in made.levels[Scoring.PAPER].items()}
+    assert unseen == {
+        Level.C0: 44, Level.C1: 29, Level.C2: 44, Level.C3: 43, Level.C4: 32, Level.C5: 44,
+    }  # fmt: skip
+    assert made.imports[Scoring.PAPER] == Imports(missing=0, total=2858, most=2858)
 
 
 def test_share_is_a_bracket_from_all_unseen_failed_to_left_out():

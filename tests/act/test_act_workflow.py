@@ -1,6 +1,6 @@
 """The reusable workflow: plan, a matrix of trials, a report; as the root, for act's sake."""
 
-HEADLINE = "2 of 3 planned trials have a verdict. This comparison is incomplete: 1 missing."
+HEADLINE = "2 of 3 trials have a verdict. This comparison is incomplete: 1 missing."
 TRIALS = """\
 | trial | C0 | C1 | C5 |
 |---|---|---|---|

@@ -82,9 +82,9 @@ def run_again(board: Scoreboard) -> Table:
 
 
 def headline(board: Scoreboard) -> str:
-    """Return how many planned trials have a verdict, and whether the comparison is complete."""
+    """Return how many trials have a verdict, and whether the comparison is complete."""
     planned = len(board.trials) + len(board.missing)
-    told = f"{len(board.trials)} of {planned} planned trials have a verdict."
+    told = f"{len(board.trials)} of {planned} trials have a verdict."
     if board.complete:
         return told
     kinds = {"missing": len(board.missing), "invalid": len(board.invalid)}
