@@ -13,6 +13,7 @@ from reb_action.documents import Json, NotJsonError, parse_json
 from reb_action.errors import GitHubError
 from reb_action.github import reading
 from reb_action.github.faults import (
+    SERVER_ERROR,
     Answer,
     Fault,
     LostError,
@@ -110,34 +111,47 @@ class Transport:
         return attempt()
 
     def _exchange(self, call: Call, *, redirect: bool = False) -> tuple[Answer, Json]:
-        limits = repeats = 0
+        """Return an answer that is a success, waiting for limits to pass."""
+        hits = 0
+        while True:
+            answer, body = self._answered(call)
+            if answer.status < 300 or (redirect and answer.status == 302):
+                return answer, body
+            if fault_of(answer) not in _LIMITS or hits == LIMIT_HITS:
+                raise refusal(answer, what=call.what, need=call.need)
+            seconds = limit_seconds(answer, now=self.patience.now(), hits=hits)
+            self.patience.wait(seconds, what=call.what)
+            hits += 1
+
+    def _answered(self, call: Call) -> tuple[Answer, Json]:
+        """Return an answer of GitHub's; where none came, ask again what may be asked again."""
+        repeats = 0
         while True:
             try:
-                answer, body = self._once(call)
-            except (requests.RequestException, NotJsonError) as error:
-                refused: GitHubError = GitHubError(f"{call.what}: no answer ({_kind(error)})")
-                fault = Fault.BROKEN
-            else:
-                if answer.status < 300 or (redirect and answer.status == 302):
-                    return answer, body
-                refused, fault = refusal(answer, what=call.what, need=call.need), fault_of(answer)
-                if fault in _LIMITS and limits < LIMIT_HITS:
-                    seconds = limit_seconds(answer, now=self.patience.now(), hits=limits)
-                    self.patience.wait(seconds, what=call.what)
-                    limits += 1
-                    continue
-            if fault is not Fault.BROKEN:
-                raise refused
-            if not call.again:
-                raise LostError(str(refused))
-            if repeats == REPEATS:
-                raise refused
+                return self._once(call)
+            except LostError as lost:
+                if not call.again:
+                    raise
+                if repeats == REPEATS:
+                    raise GitHubError(str(lost)) from None
             self.patience.wait(2.0**repeats, what=call.what)
             repeats += 1
 
     def _once(self, call: Call) -> tuple[Answer, Json]:
-        """Send once; raises NotJsonError where the answer was cut off."""
+        """Send once; raises LostError where the network or the server fails."""
         self.patience.before(write=call.write, what=call.what)
+        try:
+            answer, body = self._send(call)
+        except (requests.RequestException, NotJsonError) as error:
+            # Not the error's text, which quotes addresses.
+            raise LostError(f"{call.what}: no answer ({type(error).__name__})") from None
+        finally:
+            self.patience.after(write=call.write)
+        if answer.status >= SERVER_ERROR:
+            raise LostError(str(refusal(answer, what=call.what, need=call.need)))
+        return answer, body
+
+    def _send(self, call: Call) -> tuple[Answer, Json]:
         try:
             status, headers, output = self._requester.requestJson(
                 call.verb,
@@ -146,12 +160,10 @@ class Transport:
                 headers={"Accept": "application/vnd.github+json"},
                 input=call.body,
             )
-        except RuntimeError as error:
+        except RuntimeError:
             # PyGithub's refusal to follow a redirect to another host or scheme.
             moved = f"{call.what}: GitHub redirects elsewhere, which is not followed with a token"
-            raise RefusedError(moved, fault=Fault.MOVED, status=301) from error
-        finally:
-            self.patience.after(write=call.write)
+            raise RefusedError(moved, fault=Fault.MOVED, status=301) from None
         return _answer(status, cast(dict[str, str], headers), output)
 
 
@@ -173,8 +185,3 @@ def _next(answer: Answer) -> str | None:
         if link.get("rel") == "next":
             return link["url"]
     return None
-
-
-def _kind(error: Exception) -> str:
-    # Not its text, which quotes addresses that may be signed.
-    return type(error).__name__
