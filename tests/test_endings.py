@@ -6,7 +6,7 @@ import pytest
 
 from reb_action.agents.endings import conclude
 from reb_action.agents.spec import AgentLimits
-from reb_action.model.agent import Account, Ending, Tally
+from reb_action.model.agent import Account, Ending, Tally, Usage
 from reb_action.sandbox.protocol import Ended, FileFault
 
 OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
@@ -17,8 +17,9 @@ REPORT, NONE = b"{}", FileFault.MISSING
 DONE = Account(ending=Ending.DONE)
 OPEN = Account()
 REFUSED = Tally(calls=3, refused={"401": 3})
-FLAKY = Tally(calls=3, refused={"429": 1})
-FULL = Tally(calls=9, limit="it made its 9 calls")
+FLAKY = Tally(usage=Usage(turns=2), calls=3, refused={"429": 1})
+FULL = Tally(usage=Usage(turns=9), calls=9, refused={"403": 1}, limit="it made its 9 calls")
+HOPELESS = Tally(calls=9, refused={"429": 9, "403": 1}, limit="it made its 9 calls")
 NO_REPORT = "it ended with 0 and left no report"
 
 CASES = {
@@ -59,6 +60,14 @@ CASES = {
     "silence": (IDLE, NONE, OPEN, Tally(), Ending.IDLE, "nothing was heard for 60 seconds"),
     "a limit": (IDLE, NONE, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
     "a limit, then the clock": (KILLED, REPORT, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
+    "a limit of nothing but errors": (
+        *(IDLE, NONE, OPEN, HOPELESS, Ending.MODEL_ERROR),
+        "it made its 9 calls; its model answered 429 9 times, 403 1 times",
+    ),
+    "the clock after nothing but errors": (
+        *(KILLED, NONE, OPEN, REFUSED, Ending.MODEL_ERROR),
+        "it was ended after its limit of 60 seconds; its model answered 401 3 times",
+    ),
     "its own limit": (
         *(OK, REPORT, Account(ending=Ending.LIMIT, detail="200 turns"), None, Ending.LIMIT),
         "200 turns; it had left a report",

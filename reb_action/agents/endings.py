@@ -52,12 +52,15 @@ def _cut_short(
 ) -> tuple[Ending, str | None] | None:
     """Say what ended the agent from outside, if anything did; a limit of the model goes first."""
     if tally is not None and tally.limit is not None:
-        return Ending.LIMIT, tally.limit
-    if ended.stopped is not None:
-        return Ending.IDLE, ended.stopped
-    if ended.timed_out:
-        return Ending.TIMED_OUT, f"it was ended after its limit of {limits.total_seconds} seconds"
-    return None
+        cut = Ending.LIMIT, tally.limit
+    elif ended.stopped is not None:
+        cut = Ending.IDLE, ended.stopped
+    elif ended.timed_out:
+        cut = Ending.TIMED_OUT, f"it was ended after its limit of {limits.total_seconds} seconds"
+    else:
+        return None
+    # An agent that asks again and again is not what failed.
+    return (Ending.MODEL_ERROR, f"{cut[1]}; {_refusals(tally)}") if _never_answered(tally) else cut
 
 
 def _doubt(ended: Ended, account: Account | None) -> str | None:
@@ -74,8 +77,11 @@ def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) ->
     if tally is None or not tally.refused:
         return False
     closed = account is not None and account.ending is Ending.DONE
-    died = ended.exit_code != 0 and not closed
-    return died or sum(tally.refused.values()) >= tally.calls
+    return _never_answered(tally) or (ended.exit_code != 0 and not closed)
+
+
+def _never_answered(tally: Tally | None) -> bool:
+    return tally is not None and bool(tally.refused) and not tally.usage.turns
 
 
 def _refusals(tally: Tally | None) -> str:
