@@ -138,7 +138,7 @@ def test_headline_says_incomplete_and_names_what_to_run_again():
     for name in ("index.html", "trials.html"):
         text = unescape(re.sub(r"<[^>]*>", " ", built()[name].decode()))
         words = " ".join(text.split())
-        assert "3 agents on 6 repositories: 35 of 36 planned trials with a verdict." in words
+        assert "3 agents on 6 repositories: 35 of 36 trials with a verdict." in words
         assert "This comparison is incomplete. 1 trial is missing and 1 trial is invalid." in words
         assert "Missing, to run again: 1 hustvl__Vim.codex.2 : no artifact of this trial" in words
         assert "Invalid, to run again: 1 apple__ml-aim.claude-code.1 : " in words
@@ -309,11 +309,11 @@ def test_cell_tells_where_the_paper_differs_and_the_probe_is_in_doubt():
         outcome=Outcome.FAILED, paper=Outcome.PASSED, reason="", cause=None, qualified=False
     )
     assert cell_of([cell]).shown.text == (
-        "<span>failed</span><small>paper: passed</small><small>unqualified</small>"
+        "<span>failed\N{DAGGER}</span><small>paper: passed</small>"
     )
     other = replace(cell, outcome=Outcome.PASSED)
     assert cell_of([cell, other]).shown.text == (
-        "<span>1 of 2</span><small>paper: 2 of 2</small><small>unqualified</small>"
+        "<span>1 of 2\N{DAGGER}</span><small>paper: 2 of 2</small>"
     )
 
 
@@ -389,7 +389,7 @@ MAP = [
         "1 of 2",
         "1 of 2",
         "passed",
-        "1 of 2 unqualified",
+        "1 of 2\N{DAGGER}",
         "0 of 1",
         "1 of 2",
         "1 2",

@@ -8,6 +8,7 @@ from reb_action.model.scoreboard import Cell
 from reb_action.model.verdict import Scoring
 from reb_action.render.markup import el, join
 from reb_action.render.site.grid import Field
+from reb_action.render.text import DOUBT
 
 _RANK = {
     Outcome.PASSED: 4.0,
@@ -16,9 +17,6 @@ _RANK = {
     Outcome.INVALID: 1.0,
     Outcome.NOT_APPLICABLE: 0.0,
 }
-
-# The probe was never seen to pass where it must and to fail elsewhere.
-_DOUBT = el("small", "unqualified")
 
 
 def cell_of(cells: Sequence[Cell]) -> Field:
@@ -38,7 +36,8 @@ def word(outcome: Outcome) -> str:
 @cache
 def _same(outcome: Outcome, paper: Outcome, qualified: bool) -> Field:
     differs = el("small", f"paper: {word(paper)}") if paper is not outcome else None
-    shown = join(el("span", word(outcome)), differs, None if qualified else _DOUBT)
+    mark = "" if qualified else DOUBT
+    shown = join(el("span", f"{word(outcome)}{mark}"), differs)
     return Field(shown=shown, value=_RANK[outcome], class_=outcome)
 
 
@@ -48,10 +47,9 @@ def _several(cells: Sequence[Cell]) -> Field:
         return Field(shown=el("span", "invalid"), value=_RANK[Outcome.INVALID], class_="invalid")
     passed, counted = one
     differs = None if one == other or other is None else f"paper: {other[0]} of {other[1]}"
+    mark = "" if all(cell.qualified for cell in cells) else DOUBT
     shown = join(
-        el("span", f"{passed} of {counted}"),
-        el("small", differs) if differs else None,
-        None if all(cell.qualified for cell in cells) else _DOUBT,
+        el("span", f"{passed} of {counted}{mark}"), el("small", differs) if differs else None
     )
     return Field(shown=shown, value=3 + passed / counted, class_=_shade(passed, counted))
 

@@ -13,6 +13,7 @@ from reb_action.render.site.board import board
 from reb_action.render.site.figures import figures, spent
 from reb_action.render.site.heat import heat
 from reb_action.render.site.trials import trials
+from reb_action.render.text import DOUBT, DOUBTED
 
 BOARD: Final = "index.html"
 TRIALS: Final = "trials.html"
@@ -87,12 +88,11 @@ def _top(title: str, scoreboard: Scoreboard) -> Html:
 
 def _headline(scoreboard: Scoreboard) -> str:
     repositories = len({one.repository for one in scoreboard.trials})
-    planned = sum(score.planned for score in scoreboard.agents)
-    judged = sum(score.judged for score in scoreboard.agents)
+    seen = len(scoreboard.trials)
     return (
         f"{count(len(scoreboard.agents), 'agent')} on"
         f" {count(repositories, 'repository', 'repositories')}:"
-        f" {judged:,} of {count(planned, 'planned trial')} with a verdict."
+        f" {seen:,} of {count(seen + len(scoreboard.missing), 'trial')} with a verdict."
     )
 
 
@@ -153,6 +153,7 @@ def _foot(reb: str) -> Html:
             ("n/a", "The manifest says so, with a reason; not counted."),
             ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
             ("unseen", "Planned and without an outcome: missing, or invalid."),
+            (DOUBT, DOUBTED.removeprefix(f"{DOUBT} ")),
         ),
         el(
             "p", spaced(el("a", "All numbers as JSON", href=NUMBERS), f"put together by reb {reb}.")

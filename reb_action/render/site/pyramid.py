@@ -44,9 +44,10 @@ def _sentences(score: AgentScore) -> Iterator[str]:
 
 def _stratum(number: int, spec: LevelSpec, strict: Share | None, paper: Share | None) -> Html:
     top = TOP + number * ROW
+    planned = strict is not None and (strict.counted or strict.unseen)
     return el(
         "g",
-        el("polygon", points=points(number, top), class_="track"),
+        el("polygon", points=points(number, top), class_="track" if planned else "track none"),
         _filled(number, top, strict),
         el("text", f"{spec.level} {spec.title}", x=WORDS, y=top + 16, class_="title"),
         _told(strict, WORDS, top, "word"),
