@@ -21,6 +21,7 @@ from reb_action.cli_options import (
     scoring_option,
     trial_options,
 )
+from reb_action.cli_publish import PUBLISH
 from reb_action.cli_reports import REPORTS
 from reb_action.errors import PlaceError, RebError
 from reb_action.layout import SessionLayout
@@ -40,6 +41,7 @@ Exit codes:
   7  the gate is closed: what --fail-on names has occurred
   8  the job has too little time left for this step; continue in another one
   9  a file or folder cannot be written or read: no room, no permission, no such place
+  10  GitHub cannot be read or written as asked (reb publish --on-write-fault=fail)
   130  interrupted
 """
 
@@ -180,7 +182,7 @@ def stop(folder: Path | None, *, every: bool) -> None:
             trial.stop(_layout(folder), tell=tell)
 
 
-for _command in (*COMMANDS, *CHECKS, *REPORTS):
+for _command in (*COMMANDS, *CHECKS, *REPORTS, *PUBLISH):
     cli.add_command(_command)
 
 

@@ -15,6 +15,7 @@ from reb_action.layout import data_folder
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Scoring
 from reb_action.render.scoreboard import board_summary
 from reb_action.score import score
 
@@ -71,16 +72,22 @@ def report(
     collected = collection.collect((folder,), plan)
     made = board(collected, plan, levels=levels)
     closed = collection.closed(collected.found, levels, fail_on)
-    write_summary(
-        context,
-        board_summary(made, scoring=fail_on.scoring, closed=closed, limit_bytes=SUMMARY_BYTES),
-    )
+    summarise(made, context, scoring=fail_on.scoring, closed=closed)
     _write(path, made, collected, context)
     planned = len(collected.found)
     click.echo(f"{len(made.trials)} of {planned} planned trials have a verdict")
     for name in made.run_again:
         click.echo(f"run again: {name}")
     return closed
+
+
+def summarise(
+    made: Scoreboard, context: Context, *, scoring: Scoring, closed: str | None = None
+) -> None:
+    """Append a scoreboard to the job summary, shortened to what a runner takes."""
+    limit = SUMMARY_BYTES
+    text = board_summary(made, scoring=scoring, closed=closed, limit_bytes=limit)
+    write_summary(context, text)
 
 
 def _write(path: Path, made: Scoreboard, collected: Collected, context: Context) -> None:

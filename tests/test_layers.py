@@ -14,7 +14,7 @@ LAYERS = (
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
-        *("github", "gateway", "artifacts"),
+        *("github", "gateway", "hidden", "artifacts"),
     },
     {
         *(
@@ -37,9 +37,12 @@ LAYERS = (
             "working",
             "asking",
             "leaderboard",
+            "gathering",
+            "publishing",
+            "writes",
         ),
     },
-    {"cli", "cli_actions", "cli_checks", "cli_options", "cli_reports", "__main__"},
+    {"cli", "cli_actions", "cli_checks", "cli_options", "cli_reports", "cli_publish", "__main__"},
 )
 
 

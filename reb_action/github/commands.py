@@ -50,5 +50,14 @@ def capped(text: str) -> str:
 
 def error(message: str) -> str:
     """Return the workflow command that shows a message on the run's page."""
+    return _command("error", message)
+
+
+def warning(message: str) -> str:
+    """Return the workflow command that shows a message on the run's page and fails nothing."""
+    return _command("warning", message)
+
+
+def _command(name: str, message: str) -> str:
     text = message[:_MESSAGE].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::error title=researchenvbench::{text}"
+    return f"::{name} title=researchenvbench::{text}"

@@ -1,0 +1,78 @@
+"""Gathers what a run came to: this one's from a folder, another one's as data of strangers."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from reb_action import artifacts, collection, planning, reporting
+from reb_action.errors import DocumentError, GitHubError
+from reb_action.github.client import Client
+from reb_action.model.manifest import Level
+from reb_action.model.occasion import Occasion
+from reb_action.model.plan import Plan
+from reb_action.model.publication import Artifact, RunOrder
+from reb_action.writes import Made
+
+PLAN_BYTES: Final = 8 * 1024 * 1024
+ZIP_BYTES: Final = 128 * 1024 * 1024
+TRIALS: Final = 20_000
+
+
+def here(path: Path, folder: Path, occasion: Occasion, *, levels: tuple[Level, ...]) -> Made:
+    """Return what this run came to, from its plan and a folder with its artifacts."""
+    if folder.is_dir():
+        artifacts.demand_plain(folder)
+    return _made(planning.read(path), folder, occasion, levels)
+
+
+def of_run(client: Client, occasion: Occasion, folder: Path) -> tuple[Made, tuple[str, ...]]:
+    """Return what another run came to, and why artifacts of it could not be had.
+
+    They are unpacked below `folder`. Raises GitHubError or DocumentError where there is no plan.
+    """
+    listed = client.artifacts(occasion.run.run_id)
+    plan = plan_of(client, listed, folder / "plan")
+    faults = tuple(trials_of(client, listed, plan, occasion.run, folder / "artifacts"))
+    return _made(plan, folder / "artifacts", occasion, ()), faults
+
+
+def _made(plan: Plan, folder: Path, occasion: Occasion, levels: tuple[Level, ...]) -> Made:
+    collected = collection.collect((folder,), plan)
+    asked = levels or collected.levels or tuple(Level)
+    board = reporting.board(collected, plan, levels=asked)
+    return Made(occasion=occasion, plan=plan, collected=collected, board=board, levels=asked)
+
+
+def plan_of(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Plan:
+    """Return the plan of a run; raises GitHubError or DocumentError where none can be had."""
+    found = artifacts.plan_of(listed)
+    if found is None:
+        raise GitHubError(
+            "the run has no plan: it was refused before it began, or is none of the benchmark"
+        )
+    plan = planning.read(artifacts.unpack_plan(_zip(client, found, PLAN_BYTES), folder))
+    if len(plan.trials) > TRIALS:
+        raise DocumentError(f"the plan has {len(plan.trials)} trials; {TRIALS} are the most")
+    return plan
+
+
+def trials_of(
+    client: Client, listed: tuple[Artifact, ...], plan: Plan, run: RunOrder, folder: Path
+) -> Iterator[str]:
+    """Bring the newest artifact of each entry of the plan; yield why one could not be had."""
+    newest = artifacts.latest(listed, attempt=run.attempt)
+    for entry in plan.entries:
+        artifact = newest.get(entry.name)
+        if artifact is not None:
+            try:
+                data = _zip(client, artifact, ZIP_BYTES)
+                artifacts.unpack_trials(data, folder / artifact.name)
+            except (GitHubError, DocumentError) as error:
+                yield str(error)
+
+
+def _zip(client: Client, artifact: Artifact, limit: int) -> bytes:
+    stream = BytesIO()
+    client.download(artifact, stream, limit_bytes=limit)
+    return stream.getvalue()

@@ -1,0 +1,131 @@
+"""What a run that came to something has to say, as the writes that say it; nothing is sent."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from reb_action import changes, leaderboard
+from reb_action.collection import Collected
+from reb_action.gate import FailOn
+from reb_action.model.manifest import Level
+from reb_action.model.occasion import Occasion
+from reb_action.model.plan import Plan, PlannedTrial
+from reb_action.model.publication import CheckRun, Comment, Push
+from reb_action.model.publishing import ChecksMode, Choice, CommentMode
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.render import site
+from reb_action.render.checks import level_checks, trial_checks
+from reb_action.render.comment import comment
+from reb_action.render.edition import Compared, Edition
+from reb_action.render.sections import is_fine
+
+TRIAL_CHECKS: Final = 50
+"""Above so many trials checks are written by level: GitHub allows 80 writes in a minute."""
+TRIAL_PAGES: Final = 1000
+"""Above so many trials a pushed leaderboard has no page for each."""
+COMMIT: Final = "commit.txt"
+"""Beside the scoreboard: the commit that it is of."""
+_RELEASING: Final = ("push", "schedule", "workflow_dispatch")
+_FILE: Final = re.compile(r"(?:\./)?((?:[\w-][\w.-]*/)*[\w-][\w.-]*\.ya?ml)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """What a run came to, and what it was for."""
+
+    occasion: Occasion
+    plan: Plan
+    collected: Collected
+    board: Scoreboard
+    levels: tuple[Level, ...]
+
+
+def edition(made: Made, choice: Choice, fail_on: FailOn, compared: Compared | None) -> Edition:
+    """Return what there is to say."""
+    return Edition(
+        key=choice.key,
+        board=made.board,
+        levels=made.levels,
+        fail_on=fail_on,
+        commit=made.occasion.commit,
+        run=made.occasion.run,
+        run_url=made.occasion.url,
+        unverified=made.occasion.fork,
+        compared=compared,
+        files={one.id: path for one in made.plan.trials if (path := file_of(one)) is not None},
+    )
+
+
+def file_of(trial: PlannedTrial) -> str | None:
+    """Return the file of the caller's repository that describes a trial: manifest, else agent."""
+    named = (_FILE.fullmatch(name) for name in (trial.repository, trial.agent))
+    return next((match[1] for match in named if match is not None), None)
+
+
+def checks(told: Edition, mode: ChecksMode) -> tuple[CheckRun, ...]:
+    """Return the check runs to write; by level too where there are too many trials."""
+    match mode:
+        case ChecksMode.OFF:
+            return ()
+        case ChecksMode.TRIALS if told.planned <= TRIAL_CHECKS:
+            return trial_checks(told)
+        case ChecksMode.TRIALS | ChecksMode.LEVELS:
+            return level_checks(told)
+        case _:
+            assert_never(mode)
+
+
+def comments(told: Edition, mode: CommentMode, occasion: Occasion) -> tuple[Comment, ...]:
+    """Return the comment for each pull request."""
+    if mode is CommentMode.OFF or not occasion.pull_requests:
+        return ()
+    create, body = _worth_a_comment(told, mode), comment(told)
+    return tuple(
+        Comment(number=number, key=told.key, order=told.run, body=body, create=create)
+        for number in occasion.pull_requests
+    )
+
+
+def why_no_leaderboard(occasion: Occasion, default_branch: str) -> str | None:
+    """Return why a run must not write the leaderboard, which is of the default branch alone."""
+    if occasion.fork:
+        return "what a fork's workflow made is not published on the leaderboard"
+    if occasion.event not in _RELEASING or occasion.branch != default_branch:
+        return (
+            f"the leaderboard is of {default_branch!r} alone, from {', '.join(_RELEASING)}; this"
+            f" run is of {occasion.branch!r} from {occasion.event}"
+        )
+    return None
+
+
+def leaderboard_push(made: Made, choice: Choice) -> Push:
+    """Return all files of the leaderboard's branch."""
+    found = made.board.trials
+    pages = (
+        leaderboard.files(made.board, made.collected)
+        if len(found) <= TRIAL_PAGES
+        else site.front(made.board)
+    )
+    return Push(
+        branch=choice.branch,
+        folder="",
+        files={**dict(pages), COMMIT: f"{made.occasion.commit}\n".encode()},
+        message=f"Leaderboard of run {made.occasion.run.run_id} at {made.occasion.commit[:12]}",
+        order=made.occasion.run,
+    )
+
+
+def _worth_a_comment(told: Edition, mode: CommentMode) -> bool:
+    """Say whether a comment is made where there is none; without a base all is a change."""
+    match mode:
+        case CommentMode.OFF:
+            return False
+        case CommentMode.ALWAYS:
+            return True
+        case CommentMode.CHANGES:
+            return told.compared is None or changes.differs(told.compared.levels)
+        case CommentMode.FAILURES:
+            fine = all(is_fine(told, row) for row in told.board.trials)
+            return not (fine and told.board.complete)
+        case _:
+            assert_never(mode)
