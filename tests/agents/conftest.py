@@ -75,10 +75,15 @@ def scripted():
 
 @pytest.fixture
 def play(tmp_path, image, scripted):
-    """Return a function that lets an agent work to its end, once for each test."""
+    """Return a function that lets an agent work to its end, once for each test.
+
+    `file` is an agent file to take instead of our own, `files` what the repository brings.
+    """
     begun = []
 
-    def begin(name, scenario, *, seconds=150, idle=120, files=None, during=None, **budget):
+    def begin(
+        name, scenario, *, seconds=150, idle=120, files=None, file=None, during=None, **budget
+    ):
         layout = SessionLayout(folder=tmp_path / "trial")
         begun.append(layout)
         wanted = _described(tmp_path, files or {})
@@ -86,7 +91,7 @@ def play(tmp_path, image, scripted):
         dialect = load_packaged(name).dialect
         given = {"calls": 60, "repeats": 12, "first_byte_seconds": 60.0, **budget}
         choice = AgentChoice(
-            name=name,
+            name=str(file or name),
             argument=None,
             total_seconds=seconds,
             setup_seconds=600,
