@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from reb_action import documents, report, session, source
+from reb_action import documents, hidden, report, session, source
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.probing.interpreter import observe_interpreter
@@ -33,7 +33,7 @@ def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Tel
     tell("freezing: ending every process, reading the report, revealing the probes")
     survivors = sandbox.halt()
     # While nothing runs, nothing can be swapped.
-    harvested = _harvested(sandbox)
+    harvested = _harvested(sandbox, hidden.values(layout))
     kept = _kept(layout, harvested)
     reveal(layout.mount, begun.trial.manifest)
     sandbox.resume(network=_probe_network(begun))
@@ -65,9 +65,9 @@ def _look(
     )
 
 
-def _harvested(sandbox: Sandbox) -> bytes | FileFault:
+def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:
     found = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
-    return redact(found) if isinstance(found, bytes) else found
+    return redact(found, secrets) if isinstance(found, bytes) else found
 
 
 def _kept(layout: SessionLayout, harvested: bytes | FileFault) -> str | None:

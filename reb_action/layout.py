@@ -142,6 +142,11 @@ class SessionLayout:
         return self.folder / "work"
 
     @property
+    def secrets(self) -> Path:
+        """Values that the sandbox was given and that nobody may read."""
+        return self.work / "secrets.json"
+
+    @property
     def source(self) -> Path:
         """The pristine checkout, from which touched files are restored."""
         return self.work / "source"

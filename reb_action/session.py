@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 
-from reb_action import documents, report
+from reb_action import documents, hidden, report
 from reb_action.errors import DocumentError, UsageError
 from reb_action.gateway import Budget
 from reb_action.layout import SessionLayout
@@ -179,14 +179,20 @@ def evidence(layout: SessionLayout) -> Evidence:
 
 
 def seal(layout: SessionLayout) -> None:
-    """Take credentials out of the agent's log, before it is evidence; harmless when done again."""
-    log = layout.agent_log
-    if not log.is_file() or log.is_symlink():
-        return
-    data = documents.read_bytes(log)
-    clean = redact(data)
-    if clean != data:
-        documents.write_bytes(log, clean)
+    """Take credentials out of what becomes evidence; harmless when done again.
+
+    By their shape out of the agent's log alone, since documents of ours hold hashes; by value,
+    where the sandbox was given any, out of everything.
+    """
+    secrets = hidden.values(layout)
+    everything = layout.folder.rglob("*") if secrets else ()
+    for path in {layout.agent_log, *everything}:
+        if path.is_symlink() or not path.is_file() or path.is_relative_to(layout.work):
+            continue
+        data = documents.read_bytes(path)
+        clean = redact(data, secrets)
+        if clean != data:
+            documents.write_bytes(path, clean)
 
 
 def hashes(layout: SessionLayout) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reb_action import documents, report, session, source
+from reb_action import documents, hidden, report, session, source
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
@@ -275,7 +275,9 @@ def _observe(
     if begun.spec.gpus < spec_of(level).gpus_needed(manifest):
         return
     tell(f"{level} is being observed")
-    room = Room(sandbox=sandbox, mount=layout.mount, manifest=manifest)
+    room = Room(
+        sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=hidden.values(layout)
+    )
     observation = _observation(layout, room, level)
     documents.write(layout.observation(level), observation, kind=session.kind_of(level)[1])
 

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from reb_action import hidden
 from reb_action.agents import parsers, sessions, trajectory
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive, told
@@ -24,10 +25,14 @@ from reb_action.session import ModelChoice, Session
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Reach:
-    """How the agent reaches its model and hosts, and what nobody may read afterwards."""
+    """How the agent reaches its model and hosts, and what nobody may read afterwards.
+
+    `counts` says that the gateway holds the key and sees every call of the model.
+    """
 
     gateway: Gateway | None = None
     model: Model | None = None
+    counts: bool = False
     proxy: str | None = None
     secrets: tuple[str, ...] = ()
 
@@ -54,6 +59,8 @@ def work(
         idle_seconds=begun.agent.idle_seconds,
     )
     with _reach(layout, begun, chosen, sandbox, environ) as reach:
+        # The sandbox gets these itself, and keeps what it likes of them.
+        hidden.remember(layout, [*own.values(), *(() if reach.counts else reach.secrets)])
         tell(f"the agent {chosen.name} is at work (at most {limits.total_seconds} s)")
         driven = drive(
             sandbox,
@@ -74,10 +81,10 @@ def work(
             secrets=reach.secrets,
             layout=layout,
         )
-        hidden = (*reach.secrets, *own.values())
-        sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=hidden)
+        secrets = (*reach.secrets, *own.values())
+        sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=secrets)
     # What was under way has been counted now.
-    tally = reach.gateway.tally() if reach.gateway is not None and reach.model is not None else None
+    tally = reach.gateway.tally() if reach.gateway is not None and reach.counts else None
     read = parsers.reading(chosen.parser, layout.trajectory)
     account = None if read is None else read.account
     wanted = begun.agent.model
@@ -102,39 +109,46 @@ def _reach(
     sandbox: Sandbox,
     environ: Mapping[str, str],
 ) -> Generator[_Reach]:
-    wanted = begun.agent.model
-    key = None if wanted is None else _key(environ)
-    if wanted is not None and key is not None and wanted.key is Key.DIRECT:
-        direct = Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
-        yield _Reach(model=direct, secrets=(key,))
-        return
-    if wanted is None and begun.spec.network is not Network.ALLOWED:
-        yield _Reach()
+    wanted, hosts = begun.agent.model, begun.agent.hosts
+    key = "" if wanted is None else _key(environ)
+    secrets = (key,) if key else ()
+    model = _direct(wanted, key)
+    upstream = _upstream(spec, wanted, key) if model is None else None
+    if upstream is None and not hosts:
+        yield _Reach(model=model, secrets=secrets)
         return
     inside = begun.spec.kind is Kind.DOCKER
     with Gateway(
-        _upstream(spec, wanted, key),
+        upstream,
         Budget() if wanted is None else wanted.budget,
         prices=load_prices(),
         record=layout.model_calls,
         listen=layout.gateway / SOCKET if inside else None,
-        egress=egress(begun.agent.hosts) if begun.agent.hosts else None,
+        egress=egress(hosts) if hosts else None,
     ) as gateway:
         if inside:
             forward(sandbox)
         address = f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
+        if wanted is not None and upstream is not None:
+            model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
         yield _Reach(
             gateway=gateway,
-            model=None
-            if wanted is None
-            else Model(name=wanted.name, base_url=address, key=gateway.placeholder),
-            proxy=address if begun.agent.hosts else None,
-            secrets=() if key is None else (key,),
+            model=model,
+            counts=upstream is not None,
+            proxy=address if hosts else None,
+            secrets=secrets,
         )
 
 
-def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str | None) -> Upstream | None:
-    if wanted is None or key is None or spec.dialect is None:
+def _direct(wanted: ModelChoice | None, key: str) -> Model | None:
+    if wanted is None or wanted.key is Key.GATEWAY:
+        return None
+    # Agents add the version themselves.
+    return Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
+
+
+def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str) -> Upstream | None:
+    if wanted is None or spec.dialect is None:
         return None
     return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key)
 

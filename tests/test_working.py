@@ -1,5 +1,6 @@
 """The agent phase with a model: through the gateway, within limits, leaking nothing."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +10,19 @@ from sandbox_fixtures import KINDS, docker_image
 from talker import talker
 from test_trial import DEMO, silent
 
-from reb_action import manifest, trial
+from reb_action import judging, manifest, trial
 from reb_action.demo import committed
+from reb_action.errors import UsageError
+from reb_action.gateway import Budget
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.model.agent import Key as KeyPlace
+from reb_action.model.manifest import Level
+from reb_action.redaction import forms
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session import AgentChoice, ModelChoice
 from tests.model_server import KEY, ModelServer
-from tests.model_server.scenarios import COMMANDS
+from tests.model_server.scenarios import COMMANDS, REPORT
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
 
@@ -99,3 +104,99 @@ def test_agent_works_with_a_model_that_it_never_reaches(
     layout = SessionLayout(folder=tmp_path / "results")
     assert len(layout.model_calls.read_text().splitlines()) == len(truth.statuses)
     assert len((layout.trajectory / "sessions" / "session.jsonl").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "ending", "detail"),
+    [
+        ("text", {}, Ending.GAVE_UP, "it ended with 0 and left no report"),
+        ("e401", {}, Ending.MODEL_ERROR, "it ended with 1 and left no report; its model answered"),
+        ("loop", {"calls": 3}, Ending.LIMIT, "calls"),
+        ("loop", {"tokens": 20_000}, Ending.LIMIT, "tokens"),
+        ("loop", {"repeats": 5}, Ending.LIMIT, "same"),
+    ],
+)
+def test_ending_is_told_and_usage_is_kept(
+    choice: AgentChoice,
+    server: ModelServer,
+    mirror: Path,
+    tmp_path: Path,
+    name: str,
+    budget: dict[str, int],
+    ending: Ending,
+    detail: str,
+):
+    chosen = scenario(choice, name, budget=Budget(**budget))
+    done = work(options(Kind.LOCAL, chosen, mirror, tmp_path))
+    assert done.ending is ending
+    assert detail in str(done.detail)
+    assert done.usage == server.run(tmp_path.name).usage
+    assert done.seconds < 30
+
+
+def test_silent_model_makes_an_idle_agent(choice: AgentChoice, mirror: Path, tmp_path: Path):
+    chosen = replace(scenario(choice, "silence", budget=Budget(drain_seconds=1)), idle_seconds=2)
+    done = work(options(Kind.LOCAL, chosen, mirror, tmp_path))
+    assert (done.ending, done.exit_code) == (Ending.IDLE, None)
+    assert done.detail == "neither it nor its model said anything for 2 seconds"
+    assert done.seconds < 20
+
+
+def test_without_a_key_nothing_begins(choice: AgentChoice, mirror: Path, tmp_path: Path):
+    chosen = options(Kind.LOCAL, choice, mirror, tmp_path)
+    layout = SessionLayout(folder=chosen.folder)
+    trial.start(chosen, owner=1, tell=silent)
+    try:
+        with pytest.raises(UsageError) as caught:
+            trial.run_agent(layout, environ={"REB_MODEL_KEY": " "}, tell=silent)
+    finally:
+        trial.stop(layout, tell=silent)
+    assert str(caught.value) == "the agent asks a model and there is no key; set REB_MODEL_KEY"
+
+
+PLANT = """echo "import sys; print('found', open('$PWD/../../../../key').read())" > leak.pth"""
+LEAKS = (
+    'echo "key $ASK_KEY"; echo "key $ASK_KEY" | base64; printf %s "$ASK_KEY" > ../key',
+    'cp ../key "$ASK_STATE/stolen:1.jsonl"; ln -s ../key "$ASK_STATE/link.jsonl"',
+    f"python3 -m venv --without-pip ../venv; cd ../venv/lib/python3*/site-packages; {PLANT}",
+    REPORT.replace("notes=None", "notes=open('../key').read()"),
+)
+
+
+def leaks(folder: Path, secret: str) -> list[str]:
+    """Return the files that hold a secret, in any form."""
+    return [
+        name for name, data in kept(folder).items() if any(form in data for form in forms(secret))
+    ]
+
+
+def test_key_that_an_agent_was_given_leaves_in_no_form(
+    choice: AgentChoice, mirror: Path, tmp_path: Path
+):
+    with ModelServer(commands=LEAKS) as server:
+        url = server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name)
+        direct = ModelChoice(name="scripted-1", url=url, key=KeyPlace.DIRECT)
+        chosen = options(
+            Kind.LOCAL, replace(choice, model=direct), mirror, tmp_path, levels=(Level.C1,)
+        )
+        verdict = trial.run(chosen, environ=ENVIRON, tell=silent)
+    files = kept(chosen.folder)
+    agent_run = json.loads(files["agent.json"])["value"]
+    assert (agent_run["key"], agent_run["usage"], agent_run["ending"]) == ("direct", None, "done")
+    assert leaks(chosen.folder, KEY) == []
+    assert b"key ***\n" in files["agent.log"]
+    assert json.loads(files["report.json"])["notes"] == "***"
+    assert files["trajectory/sessions/stolen_1.jsonl"] == b"***"
+    assert "trajectory/sessions/link.jsonl" not in files
+    assert b"found ***" in files["levels/C1.log"]
+    assert judging.judge_again(SessionLayout(folder=chosen.folder)) == verdict
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_key_of_the_gateway_is_nowhere(
+    kind: Kind, choice: AgentChoice, mirror: Path, tmp_path: Path
+):
+    chosen = options(kind, choice, mirror, tmp_path, levels=(Level.C1,))
+    trial.run(chosen, environ=ENVIRON, tell=silent)
+    assert leaks(chosen.folder, KEY) == []
+    assert not (chosen.folder / "work").exists()

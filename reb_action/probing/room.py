@@ -34,11 +34,15 @@ OFFLINE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Room:
-    """Where probes work; `mount` is the harness side of `layout.tools`, unseen by the agent."""
+    """Where probes work; `mount` is the harness side of `layout.tools`, unseen by the agent.
+
+    `hidden` are values that no log may show.
+    """
 
     sandbox: Sandbox
     mount: Path
     manifest: Manifest
+    hidden: tuple[str, ...] = ()
 
     @property
     def layout(self) -> SandboxLayout:

@@ -77,7 +77,7 @@ def _run(room: Room, report: Report, level: Level, *, log: Output | None = None)
     request = _request(room, report, level, out)
     seen = supervise(room, request, stdout=log)
     # Before it is hashed, judged or kept: what is uploaded is what was judged.
-    seen = replace(seen, log=redact(seen.log))
+    seen = replace(seen, log=redact(seen.log, room.hidden))
     checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
     return _Run(seen=seen, proofs=checked, out=out)
 
