@@ -10,7 +10,7 @@ LAYERS = (
     {
         *("documents", "manifest", "levels", "report", "challenge", "audit", "proofs", "ranks"),
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
-        *("redaction", "qualified", "score", "statistics", "published", "changes"),
+        *("redaction", "qualified", "shadow", "score", "statistics", "published", "changes"),
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
