@@ -153,9 +153,9 @@ def _foot(reb: str) -> Html:
             ("n/a", "The manifest says so, with a reason; not counted."),
             ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
             ("unseen", "Planned and without an outcome: missing, or invalid."),
-            (DOUBT, DOUBTED.removeprefix(f"{DOUBT} ")),
+            (DOUBT, DOUBTED.removeprefix(f"{DOUBT} ").capitalize()),
         ),
         el(
-            "p", spaced(el("a", "All numbers as JSON", href=NUMBERS), f"put together by reb {reb}.")
+            "p", spaced(f"Put together by reb {reb}.", el("a", "All numbers as JSON", href=NUMBERS))
         ),
     )

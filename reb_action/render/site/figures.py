@@ -88,7 +88,7 @@ def _mean(known: Known, told: Callable[[float], str], score: AgentScore) -> Fiel
     if not known.trials:
         return Field(shown=el("span", "unknown", class_="absent"), value="")
     mean = known.total / known.trials
-    few = f"of {known.trials:,} trials" if known.trials != score.judged else None
+    few = f"over {known.trials:,} trials" if known.trials != score.judged else None
     return Field(shown=join(told(mean), el("small", few) if few else None), value=float(mean))
 
 
