@@ -55,7 +55,7 @@ def ended(closing: Event) -> tuple[Ending | None, str | None]:
         return Ending.DONE, None
     status = count(closing, "api_error_status")
     said = (text(closing, "result") or text(child(closing, "error"), "message") or subtype).strip()
-    if status is not None or said.startswith("[API Error"):
+    if status is not None or said.startswith(("[API Error", "API Error")):
         return Ending.MODEL_ERROR, f"its model failed: {said[:300]}"
     return Ending.CRASHED, f"it ended with an error: {said[:300]}"
 
