@@ -20,7 +20,7 @@ from reb_action.github.commands import warning, write_outputs
 from reb_action.github.context import Context
 from reb_action.github.faults import Fault, RefusedError
 from reb_action.model.manifest import Level
-from reb_action.model.publication import CheckRun, Comment, Push, Written
+from reb_action.model.publication import CheckRun, Comment, Pacing, Push, Written
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.render.edition import Compared
@@ -51,6 +51,7 @@ class Job:
     token: str = field(repr=False)
     choice: Choice
     fail_on: FailOn
+    pacing: Pacing = field(default_factory=Pacing)
 
 
 def choice(chosen: Mapping[str, object]) -> Choice:
@@ -201,7 +202,7 @@ def _named(one: Write) -> str:
 def _client(job: Job) -> Client:
     if not job.token:
         raise UsageError("there is no token to write with; give the action its input `token`")
-    return Client(occasion.server(job.environ, job.token))
+    return Client(occasion.server(job.environ, job.token), pacing=job.pacing)
 
 
 def _fault(what: str, why: str) -> Done:

@@ -82,7 +82,7 @@ def artifact(one):
         "size_in_bytes": len(one.data),
         "digest": digest,
         "expired": one.expired,
-        "created_at": MOMENT,
+        "created_at": one.created_at or MOMENT,
         "workflow_run": {"id": one.run_id},
     }
 

@@ -32,6 +32,7 @@ class StoredArtifact:
     served: bytes | None = None
     digest: bool = True
     expired: bool = False
+    created_at: str | None = None
 
 
 @dataclass(kw_only=True)
