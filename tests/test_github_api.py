@@ -5,6 +5,7 @@ import pytest
 import requests
 from github_api import describe
 from github_api.contract import schema_of
+from github_api.fixtures import serve
 
 REPOSITORY = "/repos/octo/bench"
 SHA = "a" * 40
@@ -179,6 +180,19 @@ def test_null_is_added_where_nullable_says_so():
     assert schema_of({"properties": {"nullable": {"type": "boolean"}}}) == {
         "properties": {"nullable": {"type": "boolean"}}
     }
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome"),
+    [("", pytest.skip.Exception), ("required", pytest.fail.Exception)],
+)
+def test_without_the_description_nothing_is_served(monkeypatch, tmp_path, asked, outcome):
+    monkeypatch.setenv("REB_CACHE", str(tmp_path))
+    monkeypatch.setenv("REB_DESCRIPTION", asked)
+    with pytest.raises(
+        outcome, match=r"not here: \.venv/bin/python tests/github_api/describe\.py$"
+    ):
+        serve("github").__enter__()
 
 
 def test_a_package_that_is_not_the_pinned_one_ends_the_script(tmp_path, monkeypatch):

@@ -227,6 +227,14 @@ def test_a_limit_is_waited_for_as_documented(api, name):
     assert api.clock.slept == slept
 
 
+@pytest.mark.parametrize("status", [403, 429])
+def test_no_request_remaining_is_the_primary_limit_whatever_is_said(api, status):
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(api.clock()) + 30)}
+    trouble(api, status=status, message="Forbidden", headers=headers)
+    assert client_of(api).default_branch() == "main"
+    assert api.clock.slept == [30]
+
+
 def test_the_primary_limit_is_waited_for_until_its_reset(api):
     api.remaining, api.reset = 0, api.clock() + 90
     assert client_of(api).default_branch() == "main"
