@@ -16,8 +16,7 @@ from reb_action.render.scoreboard import board_lines, board_summary, board_table
 from reb_action.statistics import wilson
 
 INCOMPLETE = (
-    "35 of 36 trials have a verdict."
-    " This comparison is incomplete: 1 missing and 1 invalid."
+    "35 of 36 trials have a verdict. This comparison is incomplete: 1 missing and 1 invalid."
 )
 HOSTILE = "[x](http://e) | @all <b> \x1b[31m ::error::y ##[error]z"
 ROOM = 1_000_000
