@@ -1,13 +1,14 @@
 """A share as people read it: per cent, count, interval, and a bar that shows all three."""
 
 from reb_action.model.scoreboard import Imports, Share
+from reb_action.render import shares
 from reb_action.render.markup import Html, Node, el, join, spaced
 from reb_action.render.page.view import count
 
 
 def percent(share: float) -> str:
     """Return a share from 0 to 1 in whole per cent; none and all are said only of none and all."""
-    return f"{share * 100:.0f} %" if share in (0, 1) else f"{min(max(round(share * 100), 1), 99)} %"
+    return f"{shares.percent(share)} %"
 
 
 def between(low: str, high: str) -> str:
