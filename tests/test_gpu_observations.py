@@ -28,6 +28,9 @@ SEEN = [
     ("hidden-devices", C3, FAILED, "exit code 1", None),
     ("fake-torch", C2, FAILED, "no attribute 'version'", None),
     ("fake-torch", C3, FAILED, "exit code 1", None),
+    ("torch-for-the-cpu", C1, PASSED, "", None),
+    ("torch-for-the-cpu", C2, FAILED, "not compiled with CUDA", Cause.WRONG_CUDA_BUILD),
+    ("torch-for-the-cpu", C3, FAILED, "exit code 1", Cause.WRONG_CUDA_BUILD),
     ("jax-for-the-cpu", C2, FAILED, "Platforms present are: cpu", None),
     ("jax-beside-torch", C2, PASSED, "", None),
     ("driver-too-old", C2, FAILED, "torch", None),
@@ -41,6 +44,7 @@ SEEN = [
     ("two-one-hidden", C4, FAILED, "exit code 1", None),
     ("two-independent", C4, FAILED, NO_COLLECTIVE, None),
     ("two-device-map", C4, FAILED, NO_COLLECTIVE, None),
+    ("two-one-rank-on-cpu", C4, FAILED, "had not ended after 60 s", Cause.NCCL),
     ("two-hang", C4, FAILED, "had not ended after 60 s", Cause.NCCL),
 ]
 
