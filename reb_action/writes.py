@@ -1,10 +1,11 @@
 """What a run that came to something has to say, as the writes that say it; nothing is sent."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from reb_action import changes, leaderboard
+from reb_action import changes, outputs
 from reb_action.collection import Collected
 from reb_action.gate import FailOn
 from reb_action.model.manifest import Level
@@ -12,17 +13,18 @@ from reb_action.model.occasion import Occasion
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.publication import CheckRun, Comment, Push
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
-from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.scoreboard import Scoreboard, TrialRow
+from reb_action.model.verdict import Verdict
 from reb_action.render import site
 from reb_action.render.checks import level_checks, trial_checks
 from reb_action.render.comment import comment
 from reb_action.render.edition import Compared, Edition
-from reb_action.render.sections import is_fine
+from reb_action.render.sections import FINE, is_fine
 
 TRIAL_CHECKS: Final = 50
 """Above so many trials checks are written by level: GitHub allows 80 writes in a minute."""
-TRIAL_PAGES: Final = 1000
-"""Above so many trials a pushed leaderboard has no page for each."""
+PAGES_BYTES: Final = 9_000_000
+"""All pages of trials on a pushed leaderboard: with the rest they fit into two requests."""
 COMMIT: Final = "commit.txt"
 """Beside the scoreboard: the commit that it is of."""
 _RELEASING: Final = ("push", "schedule", "workflow_dispatch")
@@ -100,19 +102,32 @@ def why_no_leaderboard(occasion: Occasion, default_branch: str) -> str | None:
 
 def leaderboard_push(made: Made, choice: Choice) -> Push:
     """Return all files of the leaderboard's branch."""
-    found = made.board.trials
-    pages = (
-        leaderboard.files(made.board, made.collected)
-        if len(found) <= TRIAL_PAGES
-        else site.front(made.board)
-    )
+    pages = dict(_pages(made))
+    files = (*site.front(made.board, pages), *pages.values())
     return Push(
         branch=choice.branch,
         folder="",
-        files={**dict(pages), COMMIT: f"{made.occasion.commit}\n".encode()},
+        files={**dict(files), COMMIT: f"{made.occasion.commit}\n".encode()},
         message=f"Leaderboard of run {made.occasion.run.run_id} at {made.occasion.commit[:12]}",
         order=made.occasion.run,
     )
+
+
+def _pages(made: Made) -> Iterator[tuple[str, tuple[str, bytes]]]:
+    """Yield each trial with its page, those that did not pass first, as far as there is room."""
+    left = PAGES_BYTES
+    for row in sorted(made.board.trials, key=_passed):
+        verdict = made.collected.found[row.trial]
+        if left > 0 and isinstance(verdict, Verdict):
+            view = outputs.view(made.collected.places[row.trial], verdict)
+            (page,) = site.trial_pages((view,))
+            left -= len(page[1])
+            if left >= 0:
+                yield row.trial, page
+
+
+def _passed(row: TrialRow) -> bool:
+    return all(cell.outcome in FINE for cell in row.cells.values())
 
 
 def _worth_a_comment(told: Edition, mode: CommentMode) -> bool:

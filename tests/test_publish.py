@@ -9,7 +9,7 @@ from github_api.world import Identity
 from runs import AIM, OTHER_SHA, SHA, VIM, environ, job, made, pull_request, told
 from scoreboards import AGENTS, REPOSITORIES, slug
 
-from reb_action import publishing
+from reb_action import publishing, writes
 from reb_action.errors import UsageError
 from reb_action.github import context
 from reb_action.model.manifest import Level
@@ -277,12 +277,41 @@ def test_off_a_runner_it_says_so(api, tmp_path, name):
         here(api, tmp_path, env={name: ""})
 
 
-def test_256_entries_take_at_most_ten_writes(api, tmp_path):
-    made(tmp_path / "run", names_of(256))
-    done = here(api, tmp_path, event="push")
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory):
+    """The folder of a run of 256 entries."""
+    return made(tmp_path_factory.mktemp("matrix"), names_of(256))
+
+
+def test_256_entries_take_ten_writes(api, tmp_path, matrix):
+    (tmp_path / "run").symlink_to(matrix)
+    done = here(api, tmp_path)
     assert [effect for _, effect in done] == ["created"] * 7
-    assert len(api.writes()) <= 10
     assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == [
-        *["check-runs"] * 6, "trees", "commits", "refs",
+        *["check-runs"] * 6, "trees", "trees", "commits", "refs",
     ]  # fmt: skip
     assert sum(path.startswith("trials/") for path in api.world.files(BRANCH)) == 256
+
+
+def test_256_entries_take_seven_writes_on_a_pull_request(api, tmp_path, matrix):
+    (tmp_path / "run").symlink_to(matrix)
+    here(api, tmp_path, event="pull_request", payload=pull_request())
+    assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == [
+        *["check-runs"] * 6, "comments",
+    ]  # fmt: skip
+
+
+def test_pages_beyond_the_room_are_left_out_and_not_linked(api, tmp_path, monkeypatch):
+    """Those of trials in which all passed are the first to go."""
+    here(api, tmp_path, names=[VIM, AIM, GOOD], checks="off", comment="off")
+    whole = api.world.files(BRANCH)
+    pages = {path: len(data) for path, data in whole.items() if path.startswith("trials/")}
+    monkeypatch.setattr(
+        writes, "PAGES_BYTES", pages[f"trials/{AIM}.html"] + pages[f"trials/{GOOD}.html"]
+    )
+    env = {"GITHUB_RUN_ID": "8"}
+    here(api, tmp_path, checks="off", comment="off", env=env)
+    files = api.world.files(BRANCH)
+    assert {path for path in whole if path not in files} == {f"trials/{VIM}.html"}
+    assert f"trials/{VIM}.html" not in files["trials.html"].decode()
+    assert VIM in files["trials.html"].decode()

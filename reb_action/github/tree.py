@@ -17,7 +17,7 @@ from reb_action.github.reading import at, items, text
 from reb_action.github.transport import Call, Transport
 from reb_action.model.publication import Push
 
-TREE_BYTES: Final = 4_000_000
+TREE_BYTES: Final = 6_000_000
 """Of one request's files; GitHub ends a request after ten seconds."""
 
 
