@@ -1,6 +1,9 @@
 """The agent phase with a model: through the gateway, within limits, leaking nothing."""
 
+import http.server
 import json
+import shlex
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -200,3 +203,54 @@ def test_key_of_the_gateway_is_nowhere(
     trial.run(chosen, environ=ENVIRON, tell=silent)
     assert leaks(chosen.folder, KEY) == []
     assert not (chosen.folder / "work").exists()
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """A host that an agent may, or may not, reach."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(f"this is {self.headers['Host']}".encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+FETCH = """
+import http.client, os, socket, sys, urllib.parse
+proxy = urllib.parse.urlsplit(os.environ["HTTP_PROXY"])
+for host in sys.argv[1:]:
+    call = http.client.HTTPConnection(proxy.hostname, proxy.port, timeout=20)
+    call.request("GET", "http://" + host + "/")
+    answer = call.getresponse()
+    print(answer.status, answer.reason, answer.read().decode() if answer.status == 200 else "")
+    try:
+        socket.create_connection(host.split(":"), 3)
+    except OSError as error:
+        print("directly:", type(error).__name__)
+"""
+
+
+@pytest.mark.docker
+def test_agent_reaches_the_allowed_hosts_through_the_gateway_alone(mirror: Path, tmp_path: Path):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        allowed = f"127.0.0.1:{site.server_port}"
+        choice = AgentChoice(
+            name="command",
+            argument=shlex.join(["python3", "-c", FETCH, allowed, "example.org:80"]),
+            total_seconds=60,
+            setup_seconds=60,
+            hosts=(allowed,),
+        )
+        chosen = options(Kind.DOCKER, choice, mirror, tmp_path, network=Network.ALLOWED)
+        done = work(chosen)
+        site.shutdown()
+    assert (done.network, done.usage, done.key) == (f"allowed: {allowed}", None, None)
+    assert SessionLayout(folder=chosen.folder).agent_log.read_text().splitlines() == [
+        f"200 OK this is {allowed}",
+        "directly: ConnectionRefusedError",
+        "403 this host is not allowed in this trial ",
+        "directly: gaierror",
+    ]
