@@ -14,6 +14,7 @@ class Cause(StrEnum):
     ABI_MISMATCH = "abi_mismatch"
     WRONG_CUDA_BUILD = "wrong_cuda_build"
     DRIVER_TOO_OLD = "driver_too_old"
+    GPU_HIDDEN = "gpu_hidden"
     UNSUPPORTED_COMPUTE_CAPABILITY = "unsupported_compute_capability"
     AUXILIARY_TOOLING_MISSING = "auxiliary_tooling_missing"
     MIXED_FRAMEWORKS = "mixed_frameworks"
@@ -65,6 +66,10 @@ _SENTENCES: Mapping[Cause, str] = MappingProxyType(
         Cause.DRIVER_TOO_OLD: (
             "The driver of this machine does not support the CUDA version that was installed. "
             "A build for an older CUDA version usually mends this."
+        ),
+        Cause.GPU_HIDDEN: (
+            "The framework finds no GPU although the machine has one. Clearing "
+            "CUDA_VISIBLE_DEVICES and library paths that shadow the driver's usually mends this."
         ),
         Cause.UNSUPPORTED_COMPUTE_CAPABILITY: (
             "The installed kernels were not built for this GPU, or need a newer one. A build that "

@@ -22,12 +22,18 @@ MACHINE: tuple[Rule, ...] = (
     ),
     rule(
         Cause.HARNESS_FAULT,
-        "PyTorch, CUDA: the driver or the device is not in the sandbox",
-        r"Found no NVIDIA driver on your system",
-        r"no CUDA-capable device is detected",
+        "PyTorch, CUDA: the driver is not in the sandbox",
         r"CUDA unknown error - this may be due to",
         r"cuda runtime error \(30\) ?: unknown error",
         r"libcuda\.so(?:\.1)?: cannot open shared object file",
+        without_gpu=Cause.REPOSITORY_DEFECT,
+    ),
+    rule(
+        Cause.GPU_HIDDEN,
+        "PyTorch, CUDA runtime: no device is found",
+        r"Found no NVIDIA driver on your system",
+        r"no CUDA-capable device is detected",
+        r"No CUDA GPUs are available",
         without_gpu=Cause.REPOSITORY_DEFECT,
     ),
     rule(

@@ -22,7 +22,6 @@ SYMPTOMS: tuple[Rule, ...] = (
         Cause.REPOSITORY_DEFECT,
         "CUDA runtime: a device number that this machine does not have",
         r"invalid device ordinal",
-        r"No CUDA GPUs are available",
     ),
     rule(
         Cause.REPOSITORY_DEFECT,
