@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from reb_action.agents import catalogue
-from reb_action.agents.catalogue import AGENTS, agent, load
+from reb_action.agents.catalogue import AGENTS, agent, load, load_packaged
 from reb_action.agents.drive import drive, told
 from reb_action.agents.environment import base, fill, settings, values
-from reb_action.agents.launch import launch
+from reb_action.agents.launch import launch, writes_key
 from reb_action.agents.log import TAIL_BYTES, AgentLog
 from reb_action.agents.prompt import prompt
-from reb_action.agents.spec import AgentLimits, AgentSpec, Need
+from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Parser, Source
 from reb_action.errors import DocumentError, UsageError
 from reb_action.layout import SandboxLayout, SessionLayout
 from reb_action.model.agent import AgentRun, Ending
@@ -394,3 +394,30 @@ def test_prompt_is_known_by_its_hash() -> None:
     one, two = (prompt(layout, repository=name, deadline_seconds=60) for name in ("a/b", "c/d"))
     assert one.template_sha256 == two.template_sha256
     assert one.sha256 != two.sha256
+
+
+LOCKED = [name for name in AGENTS if load_packaged(name).install is not None]
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_lock_of_an_agent_pins_the_same_release_and_no_address(name: str) -> None:
+    pinned = load_packaged(name).install
+    assert pinned is not None
+    lock = (pinned.lock or b"").decode()
+    if pinned.source is Source.NPM:
+        packages = json.loads(lock)["packages"]
+        assert packages[""]["dependencies"] == {pinned.package: pinned.version}
+        assert packages[f"node_modules/{pinned.package}"]["version"] == pinned.version
+        fetched = [one for place, one in packages.items() if place and not one.get("inBundle")]
+        assert all("integrity" in one for one in fetched)
+    elif pinned.source is Source.PYPI:
+        assert f"{pinned.package}=={pinned.version} \\\n    --hash=sha256:" in lock
+    assert "://" not in lock
+
+
+@pytest.mark.parametrize("name", [*LOCKED])
+def test_agent_with_a_model_keeps_its_key_in_variables_and_reads_its_events(name: str) -> None:
+    spec = load_packaged(name)
+    assert [text for text in spec.env.values() if "{key}" in text] == ["{key}"]
+    assert not writes_key(spec)
+    assert (spec.dialect is None, spec.parser is Parser.NONE) == (False, False)
