@@ -49,13 +49,13 @@ Exit codes:
 @click.group(epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="reb")
 def cli() -> None:
-    r"""Measure whether a coding agent made an environment in which a research repository runs.
+    """Measure whether a coding agent made an environment in which a research repository runs.
 
     \b
     Try it without Docker, GPU or key:   reb demo
     One trial, from start to verdict:    reb run owner/name --agent pip
     The same, phase by phase:            reb start, agent, probe, audit, verdict, stop
-    """
+    """  # noqa: D301
 
 
 @cli.command()

@@ -68,10 +68,14 @@ def demo(folder: Path) -> None:
 
 @click.command()
 @click.option(
-    "--sandbox", default="local", show_default=True, type=click.Choice(["docker", "local"])
-)
-@click.option("--image", envvar="REB_IMAGE", default="researchenvbench-agent:latest")
-@click.option("--gpus", default=0, show_default=True, type=click.IntRange(0, 64))
+    "--sandbox", default="local", show_default=True, type=click.Choice(["docker", "local"]),
+    help="docker, or local: a folder of this machine.",
+)  # fmt: skip
+@image_option
+@click.option(
+    "--gpus", default=0, show_default=True, type=click.IntRange(0, 64),
+    help="GPUs of this machine; with some, the cheaters of the GPU levels play too.",
+)  # fmt: skip
 @click.option("--only", metavar="NAME", help="Play this cheater alone.")
 @click.option(
     "--results", "folder", default=Path("results/selftest"), show_default=True,

@@ -1,0 +1,34 @@
+"""What `--help` teaches, read as a person does."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from reb_action import cli, errors
+
+COMMANDS = {"reb": [], **{name: [name] for name in cli.cli.commands}}
+
+
+def shown(arguments):
+    return CliRunner().invoke(cli.cli, [*arguments, "--help"], terminal_width=100).output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_laid_out_and_says_what_each_option_does(name):
+    command = cli.cli if name == "reb" else cli.cli.commands[name]
+    assert "\\b" not in shown(COMMANDS[name])
+    assert command.help.splitlines()[0].endswith((".", ":"))
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    assert [one.name for one in options if not one.help] == []
+
+
+def test_examples_keep_their_lines():
+    lines = [line.strip() for line in shown([]).splitlines()]
+    assert "Try it without Docker, GPU or key:   reb demo" in lines
+
+
+def test_every_exit_code_of_ours_is_listed():
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    codes = {kind.exit_code for kind in kinds if issubclass(kind, errors.RebError)}
+    listed = {line.split()[0] for line in shown([]).split("Exit codes:")[1].splitlines() if line}
+    assert {str(code) for code in codes} | {"0", "130"} == listed
