@@ -51,7 +51,7 @@ class Job:
     token: str = field(repr=False)
     choice: Choice
     fail_on: FailOn
-    pacing: Pacing = field(default_factory=Pacing)
+    pacing: Pacing | None = None
 
 
 def choice(chosen: Mapping[str, object]) -> Choice:
