@@ -127,7 +127,9 @@ def script(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> str:
 
 def _from_index(plan: Plan, oracle: Oracle, *, bare: bool) -> Iterator[str]:
     yield f"PATH={shlex.quote(_tools())}:$PATH"
-    yield f"export UV_CACHE_DIR={shlex.quote(str(plan.cache))} UV_LINK_MODE=hardlink"
+    # A repository's own configuration of uv may name a package index that nobody asked for.
+    settings = "UV_LINK_MODE=hardlink UV_NO_CONFIG=1"
+    yield f"export UV_CACHE_DIR={shlex.quote(str(plan.cache))} {settings}"
     yield f'uv venv --quiet --seed --python {oracle.python} "$HOME/venv"'
     yield _SITE
     if bare:

@@ -15,12 +15,17 @@ AGENT = AgentChoice(name="replay", argument=None, total_seconds=1, setup_seconds
 
 
 @pytest.fixture
-def spoil(tmp_path):
-    """Spoil a search path of its own, and run code on it; return the end of what it says."""
+def plan(tmp_path):
+    """Return a plan whose entry point stands on a package `own`."""
     options = Options(manifest=MANIFEST, agent=AGENT, folder=tmp_path, levels=(Level.C1,))
-    plan = qualify.Plan(
+    return qualify.Plan(
         options=options, levels=(Level.C1,), cache=tmp_path, date="2026-11-29", shadows=("own",)
     )
+
+
+@pytest.fixture
+def spoil(plan, tmp_path):
+    """Spoil a search path of its own, and run code on it; return the end of what it says."""
     (tmp_path / "own.py").write_text("value = 1\n")
 
     def of(sabotage, code):
@@ -42,3 +47,13 @@ def test_a_shadowed_package_has_nothing_in_it(spoil):
 def test_hidden_devices_are_hidden(spoil):
     code = "import os; print(repr(os.environ['CUDA_VISIBLE_DEVICES']))"
     assert spoil(qualify.Sabotage.DEVICES_HIDDEN, code) == "''"
+
+
+def test_a_repository_does_not_configure_the_tool_that_builds(plan, tmp_path):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "uv.toml").write_text('required-version = "==0.0.1"\n')
+    lines = qualify.script(plan, Oracle(), None).splitlines()
+    settings = [line for line in lines if line.startswith(("PATH=", "export "))]
+    argv = ["sh", "-ec", "\n".join((*settings, "uv cache dir"))]
+    done = subprocess.run(argv, cwd=tmp_path / "repo", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path))
