@@ -1,8 +1,10 @@
 """The agent phase: the gateway is opened, the agent works, the gateway is closed for good."""
 
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from reb_action import hidden
 from reb_action.agents import parsers, sessions, trajectory
@@ -118,14 +120,17 @@ def _reach(
         yield _Reach(model=model, secrets=secrets)
         return
     inside = begun.spec.kind is Kind.DOCKER
-    with Gateway(
-        upstream,
-        Budget() if wanted is None else wanted.budget,
-        prices=load_prices(),
-        record=layout.model_calls,
-        listen=layout.gateway / SOCKET if inside else None,
-        egress=egress(hosts) if hosts else None,
-    ) as gateway:
+    with (
+        _folder(layout.gateway if inside else None) as folder,
+        Gateway(
+            upstream,
+            Budget() if wanted is None else wanted.budget,
+            prices=load_prices(),
+            record=layout.model_calls,
+            listen=None if folder is None else folder / SOCKET,
+            egress=egress(hosts) if hosts else None,
+        ) as gateway,
+    ):
         if inside:
             forward(sandbox)
         address = f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
@@ -138,6 +143,19 @@ def _reach(
             proxy=address if hosts else None,
             secrets=secrets,
         )
+
+
+@contextmanager
+def _folder(path: Path | None) -> Generator[Path | None]:
+    """Give a folder a short name: the whole path of a socket may have 107 bytes."""
+    if path is None:
+        yield None
+        return
+    handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield Path(f"/proc/self/fd/{handle}")
+    finally:
+        os.close(handle)
 
 
 def _direct(wanted: ModelChoice | None, key: str) -> Model | None:

@@ -2,7 +2,10 @@
 
 import http.server
 import json
+import os
 import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -203,6 +206,53 @@ def test_key_of_the_gateway_is_nowhere(
     trial.run(chosen, environ=ENVIRON, tell=silent)
     assert leaks(chosen.folder, KEY) == []
     assert not (chosen.folder / "work").exists()
+
+
+@pytest.mark.docker
+def test_folder_of_a_trial_may_have_a_long_name(choice: AgentChoice, mirror: Path, tmp_path: Path):
+    chosen = options(Kind.DOCKER, choice, mirror, tmp_path)
+    assert work(replace(chosen, folder=tmp_path / ("x" * 120))).ending is Ending.DONE
+
+
+def test_steps_of_the_action_pass_on_what_was_asked(
+    choice: AgentChoice, mirror: Path, tmp_path: Path
+):
+    results = tmp_path / "results"
+    asked = {
+        "REB_REPOSITORY": str(DEMO / "manifest.yaml"),
+        "REB_AGENT": choice.name,
+        "REB_MODEL": "scripted-1",
+        "REB_MODEL_URL": choice.model.url,
+        "REB_BUDGET_CALLS": "2",
+        "REB_BUDGET_TOKENS": "",
+        "REB_IDLE_SECONDS": "60",
+        "REB_DIRECT_KEY": "false",
+        "REB_DISPOSABLE": "true",
+        "REB_SANDBOX": "local",
+        "REB_MIRROR": str(mirror),
+        "REB_RESULTS": str(results),
+    }
+    assert reb("start", environ=asked).returncode == 0
+    try:
+        agent = reb("agent", str(results), environ=ENVIRON)
+    finally:
+        reb("stop", str(results), environ={})
+    assert agent.returncode == 0
+    done = json.loads((results / "agent.json").read_text())["value"]
+    assert (done["ending"], done["usage"]["turns"]) == ("limit", 2)
+    assert leaks(results, KEY) == []
+
+
+def reb(*arguments: str, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a step with these inputs and nothing else of ours."""
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "reb_action", *arguments],
+        env={**clean, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 class Site(http.server.BaseHTTPRequestHandler):
