@@ -19,7 +19,11 @@ def plan(tmp_path):
     """Return a plan whose entry point stands on a package `own`."""
     options = Options(manifest=MANIFEST, agent=AGENT, folder=tmp_path, levels=(Level.C1,))
     return qualify.Plan(
-        options=options, levels=(Level.C1,), cache=tmp_path, date="2026-11-29", shadows=("own",)
+        options=options,
+        levels=(Level.C1,),
+        cache=tmp_path / "cache",
+        date="2026-11-29",
+        shadows=("own",),
     )
 
 
@@ -56,4 +60,4 @@ def test_a_repository_does_not_configure_the_tool_that_builds(plan, tmp_path):
     settings = [line for line in lines if line.startswith(("PATH=", "export "))]
     argv = ["sh", "-ec", "\n".join((*settings, "uv cache dir"))]
     done = subprocess.run(argv, cwd=tmp_path / "repo", capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path))
+    assert (done.returncode, done.stdout.strip()) == (0, str(plan.cache))
