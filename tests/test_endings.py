@@ -58,6 +58,10 @@ CASES = {
         "it was ended after its limit of 60 seconds",
     ),
     "silence": (IDLE, NONE, OPEN, Tally(), Ending.IDLE, "nothing was heard for 60 seconds"),
+    "silence of the model too": (
+        *(IDLE, NONE, OPEN, Tally(calls=1, refused={"504": 1}), Ending.IDLE),
+        "nothing was heard for 60 seconds",
+    ),
     "a limit": (IDLE, NONE, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
     "a limit, then the clock": (KILLED, REPORT, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
     "a limit of nothing but errors": (

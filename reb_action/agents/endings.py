@@ -54,7 +54,7 @@ def _cut_short(
     if tally is not None and tally.limit is not None:
         cut = Ending.LIMIT, tally.limit
     elif ended.stopped is not None:
-        cut = Ending.IDLE, ended.stopped
+        return Ending.IDLE, ended.stopped
     elif ended.timed_out:
         cut = Ending.TIMED_OUT, f"it was ended after its limit of {limits.total_seconds} seconds"
     else:
