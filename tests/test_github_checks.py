@@ -152,6 +152,13 @@ def test_another_name_or_commit_is_another_check_run(api):
     assert len(api.world.checks) == 3
 
 
+def test_of_two_that_a_race_made_the_newest_which_github_shows_is_kept(api):
+    client_of(api).check_run(CHECK)
+    api.world.checks[102] = {**api.world.checks[101], "id": 102, "output": {}}
+    assert client_of(api).check_run(CHECK).effect == "updated"
+    assert api.world.checks[102]["output"]["title"] == CHECK.title
+
+
 def test_one_is_found_among_300_of_its_name(api):
     """Everybody's attempts stand in one list; a re-run looks through all pages."""
     client_of(api).check_run(CHECK)
