@@ -99,6 +99,13 @@ def test_error_of_the_model_is_told(parser: Parser, scenario: str) -> None:
     assert str(account.detail).startswith(ERRORS[parser, scenario])
 
 
+def test_gemini_cli_ends_a_loop_itself() -> None:
+    account = read(Parser.GEMINI_CLI, place(Parser.GEMINI_CLI, "loop"))
+    assert account is not None
+    assert account.ending is Ending.LIMIT
+    assert account.detail == "it ended itself: Loop detected, stopping execution"
+
+
 @pytest.mark.parametrize(("parser", "scenario"), STILL_ASKING)
 def test_events_that_break_off_have_no_ending(parser: Parser, scenario: str) -> None:
     account = read(parser, place(parser, scenario))

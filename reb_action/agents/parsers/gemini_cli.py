@@ -21,7 +21,7 @@ def read(folder: Path) -> Reading:
     }
     spoken = answered(_steps(events), results)
     closing = last(events, "result")
-    ending, detail = _ended(closing)
+    ending, detail = _ended(closing, text(last(events, "error"), "message") or "")
     usage = _usage(child(closing, "stats"), tool_calls=calls_of(spoken))
     return Reading(
         account=Account(ending=ending, detail=detail, usage=usage),
@@ -29,11 +29,14 @@ def read(folder: Path) -> Reading:
     )
 
 
-def _ended(closing: Event) -> tuple[Ending | None, str | None]:
+def _ended(closing: Event, warning: str) -> tuple[Ending | None, str | None]:
     if not closing:
         return None, None
     if closing.get("status") == "success":
-        return Ending.DONE, None
+        stopped = warning.startswith("Loop detected")
+        return (
+            (Ending.LIMIT, f"it ended itself: {warning[:300]}") if stopped else (Ending.DONE, None)
+        )
     error = child(closing, "error")
     kind, said = text(error, "type") or "", (text(error, "message") or "no reason is given")[:300]
     if "MaxSessionTurns" in kind or "TurnLimit" in kind:
