@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from test_trial import DEMO, silent
 from reb_action import judging, manifest, trial
 from reb_action.demo import committed
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget
+from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.model.agent import Key as KeyPlace
@@ -28,6 +29,7 @@ from reb_action.redaction import forms
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session import AgentChoice, ModelChoice
 from tests.model_server import KEY, ModelServer
+from tests.model_server.client import ask
 from tests.model_server.scenarios import COMMANDS, REPORT
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
@@ -206,6 +208,25 @@ def test_key_of_the_gateway_is_nowhere(
     trial.run(chosen, environ=ENVIRON, tell=silent)
     assert leaks(chosen.folder, KEY) == []
     assert not (chosen.folder / "work").exists()
+
+
+def test_interrupt_does_not_wait_for_the_model(server: ModelServer, tmp_path: Path):
+    url = server.url(Dialect.ANTHROPIC, "silence", run=tmp_path.name)
+    upstream = Upstream(dialect=Dialect.ANTHROPIC, base_url=url, key=KEY)
+    gateway = Gateway(
+        upstream, Budget(), prices=Prices(), record=tmp_path / "calls.jsonl", listen=None
+    )
+    gateway.__enter__()
+    asking = {"address": gateway.address, "dialect": Dialect.ANTHROPIC}
+    call = threading.Thread(target=ask, kwargs={**asking, "key": gateway.placeholder})
+    call.start()
+    while not server.run(tmp_path.name).asked:
+        time.sleep(0.01)
+    began = time.monotonic()
+    gateway.__exit__(KeyboardInterrupt, None, None)
+    assert time.monotonic() - began < 5
+    call.join(20)
+    assert not call.is_alive()
 
 
 @pytest.mark.docker

@@ -65,14 +65,17 @@ class Gateway:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop listening; calls under way get `drain_seconds` to say what they used."""
+        """Stop listening; calls under way get `drain_seconds` to say what they used.
+
+        Not where an interrupt ends it: a runner that cancels a job kills what lingers.
+        """
         self._closing = True
         server = self._running()
         server.shutdown()
         server.server_close()
         if self._listen is not None:
             self._listen.unlink(missing_ok=True)
-        if not self._rests(self._drain_seconds):
+        if not self._rests(self._drain_seconds if kind is None else 0.0):
             for line in tuple(self._lines):
                 line.cut()
             self._rests(_CUT_SECONDS)
