@@ -1,6 +1,7 @@
-"""Writes the reusable workflow without `$/`, which GitHub Enterprise Server does not know.
+"""Writes a reusable workflow without `$/`, which GitHub Enterprise Server does not know.
 
     python3 .github/pinned.py OWNER/NAME@REF > .github/workflows/benchmark-pinned.yml
+    python3 .github/pinned.py OWNER/NAME@REF publish > .github/workflows/publish-pinned.yml
 
 Each `uses: $/part` becomes `uses: OWNER/NAME/part@REF`: what the file refers to, said outright.
 """
@@ -9,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-WORKFLOW = Path(__file__).parent / "workflows" / "benchmark.yml"
+WORKFLOWS = Path(__file__).parent / "workflows"
 
 
 def pinned(text: str, reference: str) -> str:
@@ -26,4 +27,5 @@ def pinned(text: str, reference: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(pinned(WORKFLOW.read_text(encoding="utf-8"), sys.argv[1]))
+    name = sys.argv[2] if len(sys.argv) > 2 else "benchmark"
+    sys.stdout.write(pinned((WORKFLOWS / f"{name}.yml").read_text(encoding="utf-8"), sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/action.md from action.yml, plan/, batch/, report/ and benchmark.yml.
+"""Writes the tables of docs/action.md from the actions and the reusable workflows.
 
 python docs/generate.py           write them
 python docs/generate.py --check   fail if they are not up to date
@@ -20,6 +20,8 @@ SOURCES = {
     "plan": "plan/action.yml",
     "batch": "batch/action.yml",
     "report": "report/action.yml",
+    "publish": "publish/action.yml",
+    "publish workflow": ".github/workflows/publish.yml",
 }
 
 

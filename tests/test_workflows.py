@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from reb_action.cli import cli
+from reb_action.github.faults import Need
 
 ROOT = Path(__file__).parent.parent
 ACTIONS = [ROOT / "action.yml", *sorted(ROOT.glob("*/action.yml"))]
@@ -41,9 +42,15 @@ COMMANDS = {
     "action.yml": ("start",),
     "plan/action.yml": ("plan",),
     "batch/action.yml": ("batch",),
-    "report/action.yml": ("report",),
+    "report/action.yml": ("report", "publish"),
+    "publish/action.yml": ("publish",),
 }
-INTERNAL = {"plan/action.yml": {"REB_PLAN"}, "batch/action.yml": {"REB_DEADLINE"}}
+INTERNAL = {
+    "plan/action.yml": {"REB_PLAN"},
+    "batch/action.yml": {"REB_DEADLINE"},
+    "report/action.yml": {"REB_RUN_ID"},
+    "publish/action.yml": {"REB_PLAN", "REB_ARTIFACTS", "REB_LEVELS"},
+}
 """Options whose value one step gives another."""
 
 
@@ -121,40 +128,109 @@ def test_every_use_is_pinned_by_hash_with_its_version(path):
             assert re.fullmatch(r" # v\d+\.\d+\.\d+", match[2]), line
 
 
+REUSABLE = ("benchmark.yml", "publish.yml")
+GRANTS = {
+    # what an input asks of the calling job
+    ("checks", "off"): {"checks": "write", "contents": "read"},
+    ("comment", "off"): {"pull-requests": "write", "contents": "read"},
+    ("leaderboard", False): {"contents": "write"},
+}
+
+
 def test_permissions_page_is_the_union_of_the_jobs():
     page = (ROOT / "docs" / "permissions.md").read_text()
-    rows = re.findall(r"^\| (\w+) \| (?:`([\w: ]+)`|none) \|", page, re.MULTILINE)
+    table = re.search(r"<!-- permissions of benchmark.yml -->(.*?)<!--", page, re.DOTALL)[1]
+    rows = re.findall(r"^\| (\w+) \| (?:`([\w: ]+)`|what you grant) \|", table, re.MULTILINE)
     jobs = read(ROOT / ".github" / "workflows" / "benchmark.yml")["jobs"]
     asked = {
-        name: ", ".join(f"{scope}: {access}" for scope, access in job["permissions"].items())
+        name: ", ".join(
+            f"{scope}: {access}" for scope, access in job.get("permissions", {}).items()
+        )
         for name, job in jobs.items()
     }
     assert dict(rows) == asked
+    assert "permissions" not in jobs["report"]
     union = yaml.safe_load(re.search(r"```yaml\n(permissions:.*?)```", page, re.DOTALL)[1])
     assert {f"{k}: {v}" for k, v in union["permissions"].items()} == {*asked.values()} - {""}
 
 
+def test_permissions_page_names_what_each_input_needs():
+    page = (ROOT / "docs" / "permissions.md").read_text()
+    table = re.search(r"<!-- permissions of inputs -->(.*?)<!--", page, re.DOTALL)[1]
+    rows = re.findall(r"^\| .*?`?(\w+)[:`.].*? \| `([\w-]+: \w+)` \|", table, re.MULTILINE)
+    assert rows == [
+        ("checks", Need.CHECKS_WRITE),
+        ("comment", Need.PULLS_WRITE),
+        ("leaderboard", Need.CONTENTS_WRITE),
+        ("checks", Need.CONTENTS_READ),
+        ("publish", Need.ACTIONS_READ),
+    ]
+
+
+def granted(inputs, wanted):
+    """Return the permissions that a job with these inputs needs of its caller."""
+    needed = {"actions": "read"} if "run-id" in inputs else {"contents": "read"}
+    for (name, off), scopes in GRANTS.items():
+        if wanted.get(name, inputs[name]["default"]) != off:
+            needed |= {
+                scope: max(access, needed.get(scope, "")) for scope, access in scopes.items()
+            }
+    return needed
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=str)
 def test_examples_grant_what_the_workflow_asks_for_and_give_inputs_it_has(path):
-    inputs = read(ROOT / ".github" / "workflows" / "benchmark.yml")[True]["workflow_call"]["inputs"]
     for job in read(path)["jobs"].values():
-        if "benchmark.yml" in job.get("uses", ""):
-            assert job["permissions"] == {"contents": "read"}
-            assert set(job["with"]) <= set(inputs)
+        name = job.get("uses", "").split("@")[0].rpartition("/")[2]
+        if name in REUSABLE:
+            called = read(ROOT / ".github" / "workflows" / name)[True]["workflow_call"]
+            assert job["permissions"] == granted(called["inputs"], job["with"])
+            assert set(job["with"]) <= set(called["inputs"])
 
 
-def test_workflow_and_its_variant_differ_in_nothing_but_own_references():
-    script = [sys.executable, ROOT / ".github" / "pinned.py", "acme/reb@v1"]
-    pinned = subprocess.run(script, check=True, capture_output=True, text=True).stdout
-    workflow = (ROOT / ".github" / "workflows" / "benchmark.yml").read_text()
-    pairs = zip(workflow.splitlines(), pinned.splitlines(), strict=True)
-    changed = [(old.strip(), new.strip()) for old, new in pairs if old != new]
-    assert changed == [
+@pytest.mark.parametrize("name", REUSABLE)
+def test_inputs_of_a_reusable_workflow_are_what_it_passes_on(name):
+    document = read(ROOT / ".github" / "workflows" / name)
+    text = (ROOT / ".github" / "workflows" / name).read_text()
+    used = set(re.findall(r"inputs\.([\w-]+)", text))
+    assert used == set(document[True]["workflow_call"]["inputs"])
+
+
+def test_publishing_checks_nothing_out_and_runs_one_step():
+    """What was downloaded is read by one process and executed by none."""
+    (job,) = read(ROOT / ".github" / "workflows" / "publish.yml")["jobs"].values()
+    assert [step["uses"] for step in job["steps"]] == ["$/publish"]
+    names = [step["run"] for step in read(ROOT / "publish" / "action.yml")["runs"]["steps"]]
+    assert names[1:] == ['exec "$REB" publish']
+
+
+def test_publishing_takes_a_run_id_and_no_other_word_of_the_run():
+    inputs = set(read(ROOT / "publish" / "action.yml")["inputs"])
+    assert inputs == {
+        *("run-id", "fail-on", "scoring", "comment", "checks", "leaderboard", "key"),
+        *("on-write-fault", "token"),
+    }
+
+
+PINNED = {
+    "benchmark": [
         ("uses: $/plan", "uses: acme/reb/plan@v1"),
         ("uses: $/", "uses: acme/reb@v1"),
         ("uses: $/batch", "uses: acme/reb/batch@v1"),
         ("uses: $/report", "uses: acme/reb/report@v1"),
-    ]
+    ],
+    "publish": [("uses: $/publish", "uses: acme/reb/publish@v1")],
+}
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_workflow_and_its_variant_differ_in_nothing_but_own_references(name):
+    script = [sys.executable, ROOT / ".github" / "pinned.py", "acme/reb@v1", name]
+    pinned = subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    workflow = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    pairs = zip(workflow.splitlines(), pinned.splitlines(), strict=True)
+    changed = [(old.strip(), new.strip()) for old, new in pairs if old != new]
+    assert changed == PINNED[name]
 
 
 def test_page_of_the_action_is_up_to_date():

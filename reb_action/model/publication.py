@@ -187,7 +187,7 @@ class Pacing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """Where GitHub is, as the runner says it (`GITHUB_API_URL`, …), and whose token is used."""
+    """Where GitHub is, as the runner says it, and whose token is used."""
 
     token: str = field(repr=False)
     repository: str
