@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from real_agents import AGENTS
 
 from reb_action import session
 from reb_action.model.agent import Ending
@@ -13,7 +14,6 @@ from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Command
 from tests.model_server import KEY
 
-AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent")
 SECONDS = 180
 
 # What goes wrong, with which limits, and how that ends.

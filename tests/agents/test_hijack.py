@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from real_agents import AGENTS
 
 from reb_action import session
 from reb_action.agents import catalogue
@@ -12,7 +13,6 @@ from reb_action.model.agent import Ending
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import FileFault
 
-AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent")
 MARK = "/workspace/hijacked"
 NOWHERE = "http://127.0.0.1:9"
 TOUCH = {"type": "command", "command": f"touch {MARK}", "name": "planted"}
@@ -102,7 +102,7 @@ def test_planted_settings_are_not_obeyed(play, name):
     assert not is_hijacked(played), played.run.detail
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", OPENED)
 def test_plant_works_where_it_is_let(play, tmp_path, name):
     folder = Path(catalogue.__file__).parent
     shutil.copy(folder / f"{name}.lock", tmp_path)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
+from real_agents import AGENTS
 
 from reb_action.model.agent import Ending, Key, Usage
 from tests.model_server import KEY
 
-AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent")
 DOES_NOT_SAY = {"codex": {"turns": None}, "gemini-cli": {"turns": None}}
 
 
