@@ -44,7 +44,16 @@ def opened(model_server, tmp_path):
     """Return a function that opens a gateway to a scenario."""
 
     @contextmanager
-    def begin(scenario="ok", dialect=Dialect.CHAT, *, key=KEY, prices=None, listen=None, **budget):
+    def begin(
+        scenario="ok",
+        dialect=Dialect.CHAT,
+        *,
+        key=KEY,
+        prices=None,
+        listen=None,
+        egress=None,
+        **budget,
+    ):
         run = f"{tmp_path.name}-{scenario}-{dialect}"
         record = tmp_path / f"{scenario}.jsonl"
         url = model_server.url(dialect, scenario, run=run)
@@ -54,6 +63,7 @@ def opened(model_server, tmp_path):
             prices=prices or Prices(),
             record=record,
             listen=listen,
+            egress=egress,
         ) as gateway:
             yield Opened(gateway, record, model_server.run(run))
 

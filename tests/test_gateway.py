@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 
 import pytest
 
@@ -113,6 +114,17 @@ def test_connection_is_kept_from_call_to_call(opened):
         assert isinstance(first, Reply)
         assert send(connection, *asked).status == 200
         assert connection.sock is socket
+        connection.close()
+
+
+def test_model_that_hangs_up_between_calls_is_called_anew(opened):
+    with opened("hangs-up") as one:
+        connection = connect(one.gateway.address)
+        asked = request(Dialect.CHAT, key=one.gateway.placeholder)
+        for _ in range(3):
+            assert send(connection, *asked).status == 200
+            # What is noticed is the end of the connection, which comes after the answer.
+            time.sleep(0.05)
         connection.close()
 
 

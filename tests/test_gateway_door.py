@@ -30,6 +30,7 @@ def head(one, path="/v1/chat/completions", method="POST", **headers):
 
 
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
+CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_full_url_leads_nowhere_without_a_way_out(opened):
     ("headers", "body", "status"),
     [
         ({"content_length": len(BODY)}, BODY, "200 OK"),
-        ({"transfer_encoding": "chunked"}, b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY), "200 OK"),
-        ({"transfer_encoding": "chunked", "content_length": 3}, b"0\r\n\r\n", "400 Bad Request"),
+        ({"transfer_encoding": "chunked"}, CHUNKED, "200 OK"),
+        ({"transfer_encoding": "chunked", "content_length": 3}, CHUNKED, "400 Bad Request"),
         ({"transfer_encoding": "gzip, chunked"}, b"0\r\n\r\n", "400 Bad Request"),
         ({"transfer_encoding": "chunked"}, b"zz\r\n", "400 Bad Request"),
         ({}, b"", "400 Bad Request"),
@@ -111,6 +112,14 @@ def test_request_must_be_whole_plain_and_bounded(opened, headers, body, status):
     with opened("text") as one:
         assert raw(one, head(one, **headers) + body)[0] == f"HTTP/1.1 {status}"
         assert len(one.run.seen) == (status == "200 OK")
+
+
+def test_answer_says_that_the_connection_ends(opened):
+    with opened("text") as one:
+        connection = connect(one.gateway.address)
+        connection.request("GET", "/")
+        assert connection.getresponse().getheader("connection") == "close"
+        connection.close()
 
 
 def test_two_lengths_are_refused(opened):
@@ -173,12 +182,22 @@ def test_more_connections_than_allowed_are_hung_up(opened):
             connection.close()
 
 
-def test_way_out_answers_what_is_no_call(tmp_path):
-    def egress(handler):
-        handler.wfile.write(f"HTTP/1.1 299 {handler.command} {handler.path}\r\n\r\n".encode())
+def echo(handler):
+    handler.wfile.write(f"HTTP/1.1 299 {handler.command} {handler.path}\r\n\r\n".encode())
 
+
+def test_way_out_and_model_stand_side_by_side(opened):
+    with opened("text", egress=echo) as one:
+        away = head(one, "http://h/v1/chat/completions", content_length=len(BODY)) + BODY
+        assert raw(one, away)[0] == "HTTP/1.1 299 POST http://h/v1/chat/completions"
+        assert raw(one, head(one, "/?http://h/", "GET"))[0] == "HTTP/1.1 404 Not Found"
+        assert one.run.seen == []
+        assert one.ask().status == 200
+
+
+def test_way_out_answers_what_is_no_call(tmp_path):
     gateway = Gateway(
-        None, Budget(), prices=Prices(), record=tmp_path / "r", listen=None, egress=egress
+        None, Budget(), prices=Prices(), record=tmp_path / "r", listen=None, egress=echo
     )
     with gateway:
         one = type("One", (), {"gateway": gateway})

@@ -2,8 +2,11 @@
 
 import pytest
 
-from reb_action.gateway import Prices
+from reb_action.gateway import Budget, Prices
+from reb_action.gateway.calls import Call, Course
+from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.prices import Price
+from reb_action.gateway.reading import Reading
 from reb_action.model.agent import Dialect
 
 PRICES = Prices(models={"scripted-1": Price(input=100, cache_read=100, output=1000)})
@@ -25,11 +28,12 @@ def test_calls_are_limited(opened, dialect):
         assert len(one.run.seen) == 2
 
 
-def test_tokens_are_limited_by_what_was_used(opened):
+@pytest.mark.parametrize(("tokens", "expected"), [(8102, [200, 403]), (8103, [200, 200, 403])])
+def test_tokens_are_limited_by_what_was_used(opened, tokens, expected):
     # 8001 + 101, then 8012 + 201.
-    with opened("ok", tokens=8103) as one:
-        assert statuses(one, 3) == [200, 200, 403]
-        assert one.tally.limit == "the budget of 8103 tokens is used up"
+    with opened("ok", tokens=tokens) as one:
+        assert statuses(one, len(expected)) == expected
+        assert one.tally.limit == f"the budget of {tokens} tokens is used up"
 
 
 def test_cost_is_limited_by_what_was_used(opened):
@@ -86,6 +90,20 @@ def test_different_tool_calls_are_no_repeats(opened):
     with opened("multi", repeats=2) as one:
         assert [one.ask(results=step).status for step in range(4)] == [200] * 4
         assert one.tally.limit is None
+
+
+@pytest.mark.parametrize(
+    ("tools", "limited"), [("AA", False), ("AAA", True), ("ABABA", True), ("ABCABCABCABC", False)]
+)
+def test_loop_of_tool_calls_is_seen_among_others(tmp_path, tools, limited):
+    ledger = Ledger(Budget(repeats=3), Prices(), tmp_path / "record")
+    for tool in tools:
+        reading = Reading(tools={"0": tool}, ended=True)
+        call = Call(
+            route="/", model="m", status=200, course=Course.WHOLE, began=0.0, reading=reading
+        )
+        ledger.close(call, generates=True)
+    assert (ledger.tally().limit is not None) == limited
 
 
 def test_nothing_is_limited_without_a_budget(opened):

@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
             self._line.close()
 
     def do_POST(self) -> None:
-        if self.desk is None or self._line is None or self.path.startswith("http"):
+        if self.desk is None or self._line is None or not self.path.startswith("/"):
             self._other()
             return
         body = read_body(self.rfile, self.headers)
@@ -83,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
     def _other(self) -> None:
         """Answer what is no call of the model: a way out where there is one, else nothing."""
         self.close_connection = True
-        if self.egress is not None and (self.command == "CONNECT" or "://" in self.path):
+        if self.egress is not None and not self.path.startswith("/"):
             self.egress(self)
         else:
             self._whole(404, dumps({"error": {"message": "the gateway has no such route"}}))

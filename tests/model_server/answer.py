@@ -70,6 +70,8 @@ class Answer:
             self._head(status, "application/json", {"Content-Length": str(len(data))})
             self._send(data[: len(data) // 2])
             return self._end()
+        if self.script.fault is Fault.HANGS_UP:
+            self.handler.close_connection = True
         length = {"Content-Length": str(len(data))}
         self._head(status, "application/json", {**length, **headers})
         return self._send(data)

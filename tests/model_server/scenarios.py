@@ -27,6 +27,7 @@ class Fault(StrEnum):
     CUT = "cut"
     BAD_BYTES = "bad-bytes"
     NO_USAGE = "no-usage"
+    HANGS_UP = "hangs-up"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,7 @@ def scenarios(commands=COMMANDS):
         "loop": Scenario(steps=("true",), endless=True),
         "text": Scenario(),
         "no-usage": Scenario(fault=Fault.NO_USAGE),
+        "hangs-up": Scenario(fault=Fault.HANGS_UP),
         "redirect": Scenario(status=302),
         "empty": Scenario(text=""),
         "no-report": Scenario(steps=("ls",), text="I could not do it and leave no report."),
