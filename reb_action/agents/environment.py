@@ -38,6 +38,7 @@ SETTINGS: Final = (
 )
 """What of the harness's own environment an agent gets: package indexes, CA bundles, proxies."""
 
+_NO_PROXY: Final = ("NO_PROXY", "no_proxy")
 _FOLDERS: Final = (
     "/usr/local/nvidia/bin",
     "/usr/local/cuda/bin",
@@ -80,9 +81,10 @@ def proxied(settings: Mapping[str, str], *, proxy: str | None, direct: bool) -> 
     if proxy is not None:
         found |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), proxy)
     if not direct:
-        for name in ("NO_PROXY", "no_proxy"):
-            kept = [found[name]] if name in found and proxy is None else []
-            found[name] = ",".join([*kept, "127.0.0.1", "localhost"])
+        # Programs read one name or the other; a host left out of either would be asked in vain.
+        kept = set[str]() if proxy is not None else {found.get(name, "") for name in _NO_PROXY}
+        hosts = ",".join([*sorted(kept), "127.0.0.1", "localhost"]).strip(",")
+        found |= dict.fromkeys(_NO_PROXY, hosts)
     return found
 
 
