@@ -28,6 +28,7 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m tests.bench.startup
 	$(BIN)/python -m tests.bench.noop
+	$(BIN)/python -m tests.bench.gateway
 	$(BIN)/python -m tests.bench.scoreboard
 
 # The locks name every package with its hashes; nothing else is installed.
