@@ -11,6 +11,7 @@ from sandbox_fixtures import docker_image, shell
 from reb_action import imports, toolchain, trial
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive
+from reb_action.agents.launch import launch
 from reb_action.agents.spec import AgentLimits
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import RUN_LEVELS, Level, Outcome
@@ -84,8 +85,16 @@ def played(where, cheater):
         sandbox = select.attach(begun.spec, begun.handle)
         spec = agent("replay", argument=chosen.agent.argument)
         clock = AgentLimits(total_seconds=60, setup_seconds=60)
-        log = layout.agent_log
-        drive(sandbox, spec, prompt="", limits=clock, secrets={}, settings={}, log=log)
+        started = launch(
+            sandbox.layout,
+            spec,
+            prompt="",
+            deadline_seconds=clock.total_seconds,
+            settings={},
+            secrets={},
+            model=None,
+        )
+        drive(sandbox, spec, started, limits=clock, gateway=None, secrets=(), layout=layout)
         yield sandbox, chosen.manifest
         sandbox.halt()
     finally:
