@@ -18,6 +18,7 @@ lint: .venv/dev
 	$(BIN)/python repos/generate.py --check
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
 	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
+	$(BIN)/check-jsonschema --schemafile schemas/agent.schema.json reb_action/agents/*.yaml
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/actionlint .github/workflows/*.yml examples/*.yml
 	$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic --config .github/zizmor.yml . examples/*.yml
