@@ -325,3 +325,23 @@ def test_agent_reaches_the_allowed_hosts_through_the_gateway_alone(mirror: Path,
         "403 this host is not allowed in this trial ",
         "directly: gaierror",
     ]
+
+
+@pytest.mark.docker
+def test_model_and_allowed_hosts_are_reached_through_one_socket(
+    choice: AgentChoice, mirror: Path, tmp_path: Path
+):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        allowed = f"127.0.0.1:{site.server_port}"
+        commands = (shlex.join(["python3", "-c", FETCH, allowed]), *COMMANDS)
+        with ModelServer(commands=commands) as server:
+            url = server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name)
+            asking = replace(choice, model=replace(choice.model, url=url), hosts=(allowed,))
+            chosen = options(Kind.DOCKER, asking, mirror, tmp_path, network=Network.ALLOWED)
+            done = work(chosen)
+            truth = server.run(tmp_path.name).usage
+        site.shutdown()
+    assert (done.ending, done.usage) == (Ending.DONE, truth)
+    log = SessionLayout(folder=chosen.folder).agent_log.read_text()
+    assert f"\n200 OK this is {allowed}\ndirectly: ConnectionRefusedError\n" in log
