@@ -16,6 +16,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
 from reb_action.render.comment import LIMIT, STAGES, comment
 from reb_action.render.escape import markdown, markdown_block
+from reb_action.render.text import DOUBTED
 
 TAGS = {
     *("<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"),
@@ -109,6 +110,22 @@ def test_incomplete_and_unverified_are_said_in_the_first_paragraph(board):
 
 def test_without_a_base_that_is_said(board):
     assert "There is no scoreboard of the default branch to compare with." in told(board)
+
+
+def test_cell_that_is_not_qualified_is_marked(board):
+    text = told(board)
+    assert (
+        "| `apple__ml-aim.codex.2` | passed | passed | passed | passed† | FAILED | passed |" in text
+    )
+    assert DOUBTED in text
+
+
+def test_level_that_counts_nowhere_is_no_row_of_the_change(board):
+    rows = tuple(one for one in board.trials if one.repository == "SWivid/F5-TTS")
+    few = replace(board, trials=rows)
+    text = told(few, base=few, levels=(Level.C1,))
+    assert "No level counts, neither then nor now." in text
+    assert "\n| C1 | 0 |" not in text
 
 
 def test_other_scoring_leads_when_asked(board):

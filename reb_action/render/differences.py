@@ -23,7 +23,8 @@ def blocks(compared: Compared | None, *, names: int) -> Iterator[str]:
         yield "There is no scoreboard of the default branch to compare with."
         return
     yield f"### Change since {markdown(compared.commit[:12])}"
-    yield table(counts(compared.levels))
+    counted = tuple(one for one in compared.levels if one.changes)
+    yield table(counts(counted)) if counted else "No level counts, neither then nor now."
     for turn, title in _OPEN.items():
         if count := _number(compared.levels, turn):
             yield f"**{title}** ({count})"

@@ -9,7 +9,7 @@ from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.edition import Edition
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.text import MARKS
+from reb_action.render.text import DOUBT, DOUBTED, MARKS
 
 AGENTS: Final = 40
 """Agents in a table; the summary has them all."""
@@ -71,8 +71,8 @@ def share(one: AgentScore, level: Level, scoring: Scoring) -> str:
     """Return passed of counted, what is unseen, the other scoring, and for C0 the imports."""
     other = Scoring.PAPER if scoring is Scoring.STRICT else Scoring.STRICT
     lead, beside = one.levels[scoring].get(level), one.levels[other].get(level)
-    if lead is None or beside is None:
-        return "-"
+    if lead is None or beside is None or not (lead.counted or lead.unseen):
+        return "n/a"
     told = [shares.counts(lead), *([shares.bracket(lead)] if lead.unseen else [])]
     if (lead.passed, lead.counted) != (beside.passed, beside.counted):
         told.append(f"({other}: {shares.counts(beside)})")
@@ -99,7 +99,8 @@ def grid(edition: Edition) -> Iterator[str]:
     if rows:
         lines = ((markdown(row.trial, limit=2 * NAME), *_words(edition, row)) for row in rows)
         body = table((("trial", *edition.levels), *lines))
-        yield details(f"All trials ({len(rows)})", body)
+        note = f"\n\n{DOUBTED}" if DOUBT in body else ""
+        yield details(f"All trials ({len(rows)})", body + note)
 
 
 def letters(edition: Edition, rows: tuple[TrialRow, ...], title: str) -> Iterator[str]:
@@ -145,7 +146,10 @@ def outcome_of(edition: Edition, row: TrialRow, level: Level) -> Outcome:
 
 
 def _words(edition: Edition, row: TrialRow) -> Iterator[str]:
-    return (MARKS[outcome_of(edition, row, level)] for level in edition.levels)
+    for level in edition.levels:
+        outcome, cell = outcome_of(edition, row, level), row.cells.get(level)
+        sure = cell is None or cell.qualified or outcome is Outcome.NOT_APPLICABLE
+        yield MARKS[outcome] if sure else f"{MARKS[outcome]}{DOUBT}"
 
 
 def _letters(edition: Edition, row: TrialRow) -> Iterator[str]:
