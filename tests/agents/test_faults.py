@@ -33,14 +33,18 @@ FAULTS = {
     "invalid-output": ({}, Ending.DONE),
 }
 
-# Codex hands a command that takes more than ten seconds back to its model, which gives up then.
-OTHERWISE = {("codex", "sleep"): Ending.GAVE_UP}
+OTHERWISE = {
+    # A command that takes more than ten seconds is handed back to its model, which gives up then.
+    ("codex", "sleep"): Ending.GAVE_UP,
+    # The others read over bytes that are no UTF-8.
+    ("codex", "invalid-utf8"): Ending.MODEL_ERROR,
+}
 
 # Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
 TERMINATE = """
 import os, signal, time
 def processes():
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in set(filter(str.isdigit, os.listdir("/proc"))) - {str(os.getpid())}:
         try:
             words = open(f"/proc/{pid}/cmdline").read()
             parent = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]
