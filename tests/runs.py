@@ -99,7 +99,14 @@ def pull_request(sha=SHA, *, number=1, head="octo/bench", base="octo/bench"):
 
 
 def job(
-    env, *, comment="always", checks="levels", leaderboard=True, fail_on="invalid", token="token"
+    env,
+    *,
+    comment="always",
+    checks="levels",
+    leaderboard=True,
+    fail_on="invalid",
+    token="token",
+    waiting=0,
 ):
     """Return a job that publishes; nothing makes it wait."""
     choice = Choice(
@@ -108,7 +115,7 @@ def job(
         checks=ChecksMode(checks),
         leaderboard=leaderboard,
     )
-    pacing = Pacing(between_writes=0, waiting_seconds=0)
+    pacing = Pacing(between_writes=0, waiting_seconds=waiting)
     return publishing.Job(
         environ=env, token=token, choice=choice, fail_on=gate.parse(fail_on), pacing=pacing
     )

@@ -1,6 +1,7 @@
 """The whole of `reb publish`, over HTTP, against the loopback GitHub: what is written, where."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import runs
@@ -235,6 +236,36 @@ def test_annotations_stand_on_the_manifest_of_the_caller(api, tmp_path):
     here(api, tmp_path, repository="./bench/tiny.yaml", leaderboard=False)
     paths = {note["path"] for one in api.world.checks.values() for note in one["annotations"]}
     assert paths == {"bench/tiny.yaml"}
+
+
+FILES = [
+    # what the plan says of repository and agent: the file that is marked
+    (("bench/tiny.yaml", "pip"), "bench/tiny.yaml"),
+    (("./tiny.yml", "agents/ours.yaml"), "tiny.yml"),
+    (("owner/name", "agents/ours.yaml"), "agents/ours.yaml"),
+    (("owner/name", "pip"), None),
+    (("../tiny.yaml", "/etc/x.yaml"), None),
+    (("a/../tiny.yaml", "..yaml"), None),
+    (("a/.hidden/x.yaml", "C:/x.yaml"), None),
+    (("a//x.yaml", "x.yaml\n"), None),
+    (("bench/*.yaml", "@org/x.yaml"), None),
+]
+
+
+@pytest.mark.parametrize(("named", "path"), FILES)
+def test_only_a_plain_path_of_the_repository_is_marked(named, path):
+    (trial,) = runs.plan_of(VIM).trials
+    assert writes.file_of(replace(trial, repository=named[0], agent=named[1])) == path
+
+
+def test_newer_leaderboard_that_comes_meanwhile_stays(api, tmp_path):
+    """Two publishers at once: the older one loses the race, looks again and gives way."""
+    newer = {"index.html": b"newer", ".researchenvbench-run": b"9 1\n"}
+    theirs = lambda: api.world.add_commit(BRANCH, newer)  # noqa: E731
+    api.troubles.append(Trouble(verb="POST", path="/git/refs", how="meanwhile", action=theirs))
+    done = here(api, tmp_path, checks="off", comment="off", waiting=1)
+    assert done == [(f"leaderboard on the branch {BRANCH}", "outdated")]
+    assert api.world.files(BRANCH) == newer
 
 
 REFUSALS = [
