@@ -47,7 +47,7 @@ class Done:
 class Job:
     """What `reb publish` was asked for, and where it runs."""
 
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
     token: str = field(repr=False)
     choice: Choice
     fail_on: FailOn

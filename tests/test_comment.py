@@ -37,7 +37,7 @@ SMALL = f"""\
 | C0 | 1 | 0 | 2 | 0 | 100% |
 | C1 | 1 | 0 | 2 | 0 | 100% |
 
-**Fixed** (2)
+**Fixed (2)**
 
 - C0 `codex` on `NVIDIA/kvpress`: 0/1 → 1/1
 - C1 `codex` on `hustvl/Vim`: 0/1 → 1/1
@@ -110,6 +110,13 @@ def test_incomplete_and_unverified_are_said_in_the_first_paragraph(board):
 
 def test_without_a_base_that_is_said(board):
     assert "There is no scoreboard of the default branch to compare with." in told(board)
+
+
+def test_long_lists_are_folded_and_short_ones_open(board):
+    few = told(board, base=flipped(board, every=50))
+    assert "**Broken (1)**\n\n- C0 `claude-code` on `NVIDIA/kvpress`: 2/2 → 1/2\n" in few
+    many = told(board, base=flipped(board))
+    assert "<details><summary>Fixed (22)</summary>\n\n- C0 `uv` on" in many
 
 
 def test_cell_that_is_not_qualified_is_marked(board):

@@ -66,6 +66,8 @@ def _blocks(edition: Edition, stage: Stage) -> Iterator[str]:
     yield f"## {edition.key}"
     yield sections.standing(edition)
     yield sections.table(sections.agents(edition))
+    if not edition.board.complete:
+        yield sections.UNSEEN
     yield from differences.blocks(edition.compared, names=stage.names)
     yield from sections.again(edition, most=stage.names)
     yield from _trials(edition, stage.grid)

@@ -9,8 +9,11 @@ from reb_action.render.edition import Compared
 from reb_action.render.escape import markdown
 from reb_action.render.sections import NAME, details, table
 
-_OPEN: Final = {Turn.FIXED: "Fixed", Turn.BROKEN: "Broken"}
-_FOLDED: Final = {
+_OPEN: Final = 12
+"""So many that are fixed, or broken, are shown without unfolding them."""
+_TITLES: Final = {
+    Turn.BROKEN: "Broken",
+    Turn.FIXED: "Fixed",
     Turn.UNCHANGED: "Unchanged",
     Turn.NEW: "Nothing to compare with",
     Turn.GONE: "Nothing that counts now",
@@ -25,14 +28,13 @@ def blocks(compared: Compared | None, *, names: int) -> Iterator[str]:
     yield f"### Change since {markdown(compared.commit[:12])}"
     counted = tuple(one for one in compared.levels if one.changes)
     yield table(counts(counted)) if counted else "No level counts, neither then nor now."
-    for turn, title in _OPEN.items():
-        if count := _number(compared.levels, turn):
-            yield f"**{title}** ({count})"
-            yield _listed(compared.levels, turn, count, names)
-    for turn, title in _FOLDED.items():
+    for turn, title in _TITLES.items():
         if count := _number(compared.levels, turn):
             body = _listed(compared.levels, turn, count, names)
-            yield details(f"{title} ({count})", body)
+            if turn in (Turn.FIXED, Turn.BROKEN) and count <= _OPEN:
+                yield f"**{title} ({count})**\n\n{body}"
+            else:
+                yield details(f"{title} ({count})", body)
 
 
 def counts(levels: Iterable[LevelChange]) -> Iterator[tuple[str, ...]]:

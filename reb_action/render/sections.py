@@ -22,6 +22,9 @@ LETTERS: Final = {
     Outcome.NOT_APPLICABLE: "-",
     Outcome.INVALID: "!",
 }
+UNSEEN: Final = (
+    "+k: planned trials that nothing is known of; [a…b] %: those counted as failed…left out."
+)
 WHY: Final = ("trial", "levels", "outcome", "why", "likely cause")
 """The head of what `failing` yields."""
 FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
