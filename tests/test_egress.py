@@ -55,7 +55,7 @@ def site() -> Iterator[str]:
 @pytest.fixture
 def proxy(site: str) -> Iterator[int]:
     """The port of a proxy that allows the site, and one host that does not exist."""
-    answer = egress((site, "nowhere.invalid"))
+    answer = egress((site, "nowhere.invalid"), onward=lambda _: None)
 
     class Proxy(Site):
         def do_GET(self) -> None:
@@ -111,6 +111,54 @@ def test_body_goes_along(proxy: int, site: str):
     body = b"x" * 3_000_000
     with opener.open(f"http://{site}/", data=body, timeout=20) as answer:
         assert answer.read() == body
+
+
+@pytest.mark.parametrize("tunnel", [True, False])
+def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatch, tunnel: bool):
+    """The outer proxy is one of ours as well, with a host that exists for it alone."""
+    answer = egress((site,), onward=lambda _: None)
+    seen = []
+
+    class Outer(Site):
+        def do_GET(self) -> None:
+            seen.append((self.command, self.path, self.headers["Proxy-Authorization"]))
+            self.path = self.path.replace("mirror.invalid:80", site).replace("mirror.invalid", site)
+            answer(self)
+
+        def do_CONNECT(self) -> None:
+            self.do_GET()
+
+    outer = serve(Outer)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, f"http://me:pw@127.0.0.1:{outer.server_port}")
+        monkeypatch.setenv(name.upper(), f"http://me:pw@127.0.0.1:{outer.server_port}")
+    inner_answer = egress(("mirror.invalid",))
+
+    class Inner(Site):
+        def do_GET(self) -> None:
+            inner_answer(self)
+
+        def do_CONNECT(self) -> None:
+            inner_answer(self)
+
+    inner = serve(Inner)
+    if tunnel:
+        asked = "CONNECT mirror.invalid:80 HTTP/1.1\n\nGET /x HTTP/1.1\nConnection: close\n\n"
+    else:
+        asked = "GET http://mirror.invalid/x HTTP/1.1\n\n"
+    said = ask(inner.server_port, asked)
+    for server in (outer, inner):
+        server.shutdown()
+        server.server_close()
+    assert b"GET /x HTTP/1.1" in said
+    login = "Basic bWU6cHc="
+    assert seen == [
+        ("CONNECT", "mirror.invalid:80", login)
+        if tunnel
+        else ("GET", "http://mirror.invalid/x", login)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def proxy(tmp_path):
             prices=Prices(),
             record=tmp_path / "proxy",
             listen=None,
-            egress=egress((host,)),
+            egress=egress((host,), onward=lambda _: None),
         )
         gateways.append(gateway.__enter__())
         return gateway.address
@@ -133,4 +133,4 @@ def test_proxy_of_the_environment_is_used_for_tls(
     ],
 )
 def test_login_of_a_proxy_comes_from_its_address(proxy, headers):
-    assert line._login(line.urlsplit(proxy)) == headers
+    assert line.login(line.urlsplit(proxy)) == headers

@@ -1,5 +1,6 @@
 """Lets an agent reach hosts that are allowed by name, and no others: an HTTP proxy."""
 
+import http.client
 import re
 import socket
 import threading
@@ -7,10 +8,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from reb_action.errors import UsageError
-from reb_action.gateway.gateway import Egress
+from reb_action.gateway.handler import Egress
+from reb_action.gateway.line import login, proxy_of
+
+Onward = Callable[[SplitResult], SplitResult | None]
+"""Says through which proxy of this machine's network an address is reached, if through one."""
 
 _PATTERN: Final = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?")
 _PORTS: Final = (80, 443)
@@ -46,12 +51,12 @@ def is_allowed(hosts: tuple[str, ...], host: str, port: int) -> bool:
     return False
 
 
-def egress(hosts: tuple[str, ...]) -> Egress:
+def egress(hosts: tuple[str, ...], *, onward: Onward = proxy_of) -> Egress:
     """Return what answers the requests of a proxy for these hosts."""
-    return lambda handler: _answer(handler, hosts)
+    return lambda handler: _answer(handler, hosts, onward)
 
 
-def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...]) -> None:
+def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...], onward: Onward) -> None:
     handler.close_connection = True
     target = _target(handler)
     if target is None:
@@ -61,8 +66,10 @@ def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...]) -> None:
     if not is_allowed(hosts, host, port):
         handler.send_error(403, "this host is not allowed in this trial")
         return
+    tunnel = handler.command == "CONNECT"
+    proxy = onward(urlsplit(f"{'https' if tunnel else 'http'}://{host}:{port}"))
     try:
-        far = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
+        far = _reached(host, port, proxy, tunnel=tunnel)
     except OSError:
         handler.send_error(502, "the host cannot be reached")
         return
@@ -70,11 +77,24 @@ def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...]) -> None:
         # A long download is silent on one side.
         far.settimeout(None)
         handler.connection.settimeout(None)
-        if handler.command == "CONNECT":
+        if tunnel:
             handler.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
-            far.sendall(_head(handler))
+            far.sendall(_head(handler, proxy))
         _join(handler, far)
+
+
+def _reached(host: str, port: int, proxy: SplitResult | None, *, tunnel: bool) -> socket.socket:
+    """Connect to a host, or to the proxy of this machine's network that leads there."""
+    if proxy is None:
+        return socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
+    place = (proxy.hostname or "", proxy.port or 80)
+    if not tunnel:
+        return socket.create_connection(place, timeout=_CONNECT_SECONDS)
+    connection = http.client.HTTPConnection(*place, timeout=_CONNECT_SECONDS)
+    connection.set_tunnel(host, port, login(proxy))
+    connection.connect()
+    return connection.sock
 
 
 def _target(handler: BaseHTTPRequestHandler) -> tuple[str, int] | None:
@@ -89,12 +109,15 @@ def _target(handler: BaseHTTPRequestHandler) -> tuple[str, int] | None:
     return url.hostname, port
 
 
-def _head(handler: BaseHTTPRequestHandler) -> bytes:
+def _head(handler: BaseHTTPRequestHandler, proxy: SplitResult | None) -> bytes:
     """Return the header for the host itself, which is to close when it has answered."""
     url = urlsplit(handler.path)
     place = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    if proxy is not None:
+        place = f"http://{url.netloc.rpartition('@')[2]}{place}"
     kept = [(name, text) for name, text in handler.headers.items() if name.lower() not in _DROPPED]
-    fields = [("Host", url.netloc.rpartition("@")[2]), *kept, ("Connection", "close")]
+    own = [*login(proxy).items(), ("Connection", "close")]
+    fields = [("Host", url.netloc.rpartition("@")[2]), *kept, *own]
     lines = [f"{handler.command} {place} HTTP/1.1", *(f"{name}: {text}" for name, text in fields)]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
 

@@ -24,7 +24,7 @@ class Line:
 
     def __init__(self, base_url: str) -> None:
         self._url = parse(base_url)
-        self._proxy = _proxy(self._url)
+        self._proxy = proxy_of(self._url)
         self._connection: http.client.HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self.was_cut = False
@@ -40,7 +40,7 @@ class Line:
         through = self._proxy if self._url.scheme == "http" else None
         start = f"http://{self._url.netloc}" if through is not None else ""
         path = f"{start}{self._url.path.rstrip('/')}{target}"
-        connection.request("POST", path, body, {**headers, **_login(through)})
+        connection.request("POST", path, body, {**headers, **login(through)})
         return connection.getresponse()
 
     def hurry(self, seconds: float) -> None:
@@ -83,7 +83,7 @@ class Line:
             timeout=_CONNECT_SECONDS, context=_context(),
         )  # fmt: skip
         if place is not self._url:
-            connection.set_tunnel(self._url.hostname or "", self._url.port, _login(place))
+            connection.set_tunnel(self._url.hostname or "", self._url.port, login(place))
         return connection
 
 
@@ -102,7 +102,8 @@ def parse(base_url: str) -> SplitResult:
     return url
 
 
-def _proxy(url: SplitResult) -> SplitResult | None:
+def proxy_of(url: SplitResult) -> SplitResult | None:
+    """Return the proxy that this machine's environment wants for an address, if it wants one."""
     host = url.hostname or ""
     found = urllib.request.getproxies().get(url.scheme)
     if not found or urllib.request.proxy_bypass(f"{host}:{url.port}" if url.port else host):
@@ -110,7 +111,8 @@ def _proxy(url: SplitResult) -> SplitResult | None:
     return urlsplit(found if "//" in found else f"//{found}")
 
 
-def _login(proxy: SplitResult | None) -> dict[str, str]:
+def login(proxy: SplitResult | None) -> dict[str, str]:
+    """Return the header with the user and password that stand in a proxy's address."""
     if proxy is None or proxy.username is None:
         return {}
     words = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
