@@ -1,8 +1,11 @@
 """Agents are files; driving one in a local sandbox says how it ended, whatever it did."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from reb_action.agents.launch import launch, writes_key
 from reb_action.agents.log import TAIL_BYTES, AgentLog
 from reb_action.agents.prompt import prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Parser, Source
-from reb_action.errors import DocumentError, UsageError
+from reb_action.errors import DocumentError, PlaceError, UsageError
 from reb_action.layout import SandboxLayout, SessionLayout
 from reb_action.model.agent import AgentRun, Ending
 from reb_action.sandbox.local.sandbox import LocalSandbox, start
@@ -171,6 +174,40 @@ def test_wrong_agent_or_argument_is_refused(name: str, argument: str | None, mes
     assert str(caught.value).startswith(message)
 
 
+def test_folder_without_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").symlink_to("/nowhere")
+    with pytest.raises(UsageError, match="holds no file, links not counted; give the agent replay"):
+        agent("replay", argument=str(tmp_path))
+
+
+@pytest.mark.parametrize("hidden", [".", "data", "data/own.json"])
+def test_folder_that_cannot_be_read_is_its_users_to_mend(hidden: str) -> None:
+    with TemporaryDirectory(dir="/tmp") as place, ordinary_user(Path(place)):  # noqa: S108
+        (Path(place) / "run.sh").touch()
+        (Path(place) / "data").mkdir()
+        (Path(place) / "data" / "own.json").touch()
+        (Path(place) / hidden).chmod(0)
+        with pytest.raises(PlaceError) as caught:
+            agent("replay", argument=place)
+        (Path(place) / hidden).chmod(0o700)
+    path = str(Path(place) / hidden)
+    assert str(caught.value) == f"{path} cannot be read: Permission denied; the agent needs it"
+
+
+@contextmanager
+def ordinary_user(folder: Path) -> Iterator[None]:
+    """Be somebody whom permissions bind, and whose the folder is."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.chown(folder, 65534, 65534)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
 def test_nop_leaves_no_report_and_so_gave_up(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, agent("nop"), log)
     assert (done.ending, done.exit_code) == (Ending.GAVE_UP, 0)
@@ -319,11 +356,12 @@ def test_replay_keeps_the_report_of_its_script(
     assert Path(sandbox.layout.report).read_text() == '"own"'
 
 
-def test_replay_of_an_empty_folder_says_what_is_missing(
+def test_replay_of_a_folder_that_it_cannot_play_says_what_is_missing(
     sandbox: LocalSandbox, log: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "empty").mkdir()
-    done = run(sandbox, agent("replay", argument=str(tmp_path / "empty")), log)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").touch()
+    done = run(sandbox, agent("replay", argument=str(tmp_path / "other")), log)
     assert (done.ending, done.exit_code) == (Ending.CRASHED, 2)
     assert "neither run.sh, run.py nor report.json" in log.read_text()
 

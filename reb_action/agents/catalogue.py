@@ -1,5 +1,6 @@
 """The agents there are: YAML files of this folder, or of the user's, each read into a value."""
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from reb_action.agents.spec import (
     Takes,
 )
 from reb_action.documents import Json, problem, read_bytes, show
-from reb_action.errors import DocumentError, UsageError
+from reb_action.errors import DocumentError, PlaceError, UsageError
 from reb_action.model.agent import Dialect
 
 AGENTS: Final = (
@@ -179,14 +180,38 @@ def _folder(name: str, text: str) -> tuple[AgentFile, ...]:
     folder = Path(text)
     if not text or not folder.is_dir():
         raise UsageError(f"the agent {name} needs a folder as its argument; {show(text)} is none")
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    paths = _own_files(folder)
+    if not paths:
+        raise UsageError(f"{folder} holds no file, links not counted; give {name} another")
     if sum(path.stat().st_size for path in paths) > _FOLDER_BYTES:
         raise UsageError(f"{folder} holds more than {_FOLDER_BYTES} bytes; give a smaller folder")
     return tuple(
         AgentFile(
             name=f"folder/{path.relative_to(folder)}",
-            content=path.read_bytes(),
+            content=_content(path),
             executable=bool(path.stat().st_mode & 0o100),
         )
         for path in paths
     )
+
+
+def _own_files(folder: Path) -> list[Path]:
+    """Return the files of a folder; one of it that cannot be looked into is no empty one."""
+    walk = os.walk(folder, onerror=_refuse)
+    paths = (Path(place) / name for place, _, names in walk for name in names)
+    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _refused(error) from None
+
+
+def _refuse(error: OSError) -> None:
+    raise _refused(error) from None
+
+
+def _refused(error: OSError) -> PlaceError:
+    return PlaceError(f"{error.filename} cannot be read: {error.strerror}; the agent needs it")
