@@ -12,6 +12,7 @@ from reb_action.documents import show
 from reb_action.errors import SourceError
 
 SECONDS: Final = 300
+_ABSENT: Final = 1
 _log: Final = logging.getLogger(__name__)
 
 _FROM_OUTSIDE: Final = (
@@ -45,13 +46,27 @@ def git(
     argv = ("git", f"--git-dir={git_dir}", *arguments)
     _log.info("$ %s", shlex.join(argv))
     code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol)
+    _demand(code, stderr, to=to, seconds=seconds)
+    return stdout
+
+
+def has_commit(git_dir: Path, commit: str) -> bool:
+    """Say whether a git folder has a commit of this full id; a git that cannot tell raises."""
+    to, wanted = "look the commit up", f"{commit}^{{commit}}"
+    argv = ("git", f"--git-dir={git_dir}", "rev-parse", "--quiet", "--verify", wanted)
+    code, _, stderr = _run(argv, seconds=SECONDS, protocol="none")
+    if code != _ABSENT:
+        _demand(code, stderr, to=to, seconds=SECONDS)
+    return code == 0
+
+
+def _demand(code: int | None, stderr: bytes, *, to: str, seconds: float) -> None:
     if code is None:
         raise SourceError(f"cannot {to}: git took longer than {seconds:.0f} seconds")
     if code != 0:
         lines = stderr.decode("utf-8", "replace").splitlines()
         cause = next((line.strip() for line in lines if "fatal: " in line), "nothing")
         raise SourceError(f"cannot {to}: git ended with {code} and says {show(cause)}")
-    return stdout
 
 
 def _run(
@@ -68,8 +83,9 @@ def _run(
             umask=0o022,
             start_new_session=True,
         )
-    except FileNotFoundError:
-        raise SourceError("git is not installed here; install it") from None
+    except OSError as error:
+        why = "not installed here" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise SourceError(f"git cannot be run: {why}; install it, and see to PATH") from None
     try:
         stdout, stderr = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

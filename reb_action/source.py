@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from reb_action.archive import EARLIEST, Member, pack
 from reb_action.documents import show
 from reb_action.errors import SourceError
-from reb_action.git import git
+from reb_action.git import git, has_commit
 from reb_action.model.manifest import Manifest
 
 LIMIT_BYTES: Final = 4 * 1024**3
@@ -101,6 +101,17 @@ def open_existing(folder: Path, commit: str) -> Source:
     return source
 
 
+def in_mirror(mirror: Path, repository: str) -> Path | None:
+    """Return where a folder of mirrors has a repository, as `owner/name` or flat; None if not."""
+    mirror = mirror.absolute()
+    if not mirror.is_dir():
+        raise SourceError(f"the mirror {mirror} is not a folder; correct the path or leave it out")
+    owner, _, name = repository.partition("/")
+    stems = (f"{owner}+{name}/repo", f"{owner}+{name}", f"{owner}__{name}", f"{owner}/{name}", ".")
+    places = [mirror / f"{stem}{end}" for stem in stems for end in ("", ".git")]
+    return next((place for place in places if _is_repository(place)), None)
+
+
 def archive(source: Source) -> bytes:
     """Return the whole work tree with `.git` as a tar archive, links last."""
     everything = (*_git_members(source.folder), *_members(source, source.files, source.submodules))
@@ -127,7 +138,7 @@ def _demand_pinned(manifest: Manifest) -> None:
 
 
 def _url(manifest: Manifest, mirror: Path | None, origin: str) -> str:
-    found = None if mirror is None else _in_mirror(mirror.absolute(), manifest.repository)
+    found = None if mirror is None else in_mirror(mirror, manifest.repository)
     if found is not None:
         _demand_commit(found, manifest)
         return found.as_uri()
@@ -140,15 +151,6 @@ def _url(manifest: Manifest, mirror: Path | None, origin: str) -> str:
     return f"{origin.rstrip('/')}/{manifest.repository}"
 
 
-def _in_mirror(mirror: Path, repository: str) -> Path | None:
-    if not mirror.is_dir():
-        raise SourceError(f"the mirror {mirror} is not a folder; correct the path or leave it out")
-    owner, _, name = repository.partition("/")
-    stems = (f"{owner}+{name}/repo", f"{owner}+{name}", f"{owner}__{name}", f"{owner}/{name}", ".")
-    places = [mirror / f"{stem}{end}" for stem in stems for end in ("", ".git")]
-    return next((place for place in places if _is_repository(place)), None)
-
-
 def _is_repository(place: Path) -> bool:
     bare = (place / "HEAD").is_file() and (place / "objects").is_dir()
     return bare or (place / ".git").exists()
@@ -156,19 +158,11 @@ def _is_repository(place: Path) -> bool:
 
 def _demand_commit(place: Path, manifest: Manifest) -> None:
     inside = place / ".git" if (place / ".git").exists() else place
-    if not _has_commit(inside, manifest.commit):
+    if not has_commit(inside, manifest.commit):
         raise SourceError(
             f"the mirror {place} of {manifest.repository} does not have commit {manifest.commit};"
             " fetch it there, or leave the mirror out"
         )
-
-
-def _has_commit(git_dir: Path, commit: str) -> bool:
-    try:
-        git(git_dir, "cat-file", "-e", f"{commit}^{{commit}}", to="look the commit up")
-    except SourceError:
-        return False
-    return True
 
 
 def _fetch(git_dir: Path, url: str, manifest: Manifest) -> None:

@@ -124,6 +124,8 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) 
     sandbox = select.start(begun.spec)
     begun = session.save(layout, replace(begun, handle=sandbox.handle))
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
+    if options.mirror and source.in_mirror(options.mirror, options.manifest.repository) is None:
+        tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
     checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
     sandbox.put(sandbox.layout.repository, source.archive(checkout))
     return session.save(layout, replace(begun, phase=Phase.STARTED, busy=None))

@@ -171,6 +171,34 @@ def test_mirror_without_the_commit_is_named(tmp_path: Path, mirror: Path, clone:
     assert [path.name for path in tmp_path.iterdir()] == ["mirror"]
 
 
+@pytest.mark.parametrize(
+    ("mode", "why"), [(None, "not installed here"), (0o644, "Permission denied")]
+)
+def test_git_that_cannot_run_is_no_fault_of_the_mirror(
+    tmp_path: Path,
+    mirror: Path,
+    shas: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    mode: int | None,
+    why: str,
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if mode is not None:
+        (tmp_path / "bin" / "git").touch(mode)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(SourceError) as caught:
+        checkout(manifest(shas[0]), folder=tmp_path / "s", mirror=mirror)
+    assert str(caught.value) == f"git cannot be run: {why}; install it, and see to PATH"
+
+
+def test_mirror_that_is_broken_is_not_said_to_lack_the_commit(
+    tmp_path: Path, mirror: Path, clone: Path, shas: tuple[str, ...]
+) -> None:
+    (clone / ".git" / "config").write_text("[core\n")
+    with pytest.raises(SourceError, match="cannot look the commit up: git ended with 128"):
+        checkout(manifest(shas[0]), folder=tmp_path / "s", mirror=mirror)
+
+
 def test_repository_that_the_mirror_lacks_comes_from_the_origin(
     tmp_path: Path, mirror: Path, clone: Path, shas: tuple[str, ...]
 ) -> None:
