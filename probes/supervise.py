@@ -143,24 +143,31 @@ def answer_of(path):
     return base64.b64encode(data).decode() if len(data) <= ANSWER_LIMIT else None
 
 
-def swapped(replace):
-    """Put other content in the place of files and return how they were."""
-    before = {}
+def fresh(folder):
+    """Make a folder anew; what an agent put in the place of the one above it goes."""
+    above = os.path.dirname(folder)
+    if os.path.lexists(above) and (os.path.islink(above) or not os.path.isdir(above)):
+        os.unlink(above)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+
+
+def swap(replace, before):
+    """Put other content in the place of files, and note in `before` how they were."""
     for path, text in replace.items():
         with open(path, "rb") as stream:
             before[path] = stream.read()
         with open(path, "wb") as stream:
             stream.write(text.encode())
-    return before
 
 
 def run(request):
     """Run the request and return the answer."""
-    shutil.rmtree(request["out"], ignore_errors=True)
-    os.makedirs(request["out"])
-    existing = matches(request["collect"])
-    before = swapped(request["replace"])
+    existing, before = {}, {}
     try:
+        fresh(request["out"])
+        existing = matches(request["collect"])
+        swap(request["replace"], before)
         child = subprocess.Popen(
             request["argv"], cwd=request["cwd"], env=request["env"], stdin=subprocess.DEVNULL,
             stdout=1, stderr=1, start_new_session=True, close_fds=True)  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 
 from reb_action import documents, judging, manifest, session, source, trial
 from reb_action.demo import committed
-from reb_action.errors import DocumentError, UsageError
+from reb_action.errors import DocumentError, SourceError, UsageError
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Ending, ReportFaultKind
 from reb_action.model.manifest import Level, LogProof, Outcome
@@ -119,6 +119,27 @@ def test_verdict_is_recomputed_byte_for_byte(wanted, folder, mirror, tmp_path):
     judging.judge_again(layout)
     judging.conclude(layout)
     assert layout.verdict.read_bytes() == before
+
+
+@pytest.mark.parametrize("planted", ["touch", "ln -s /nowhere", "ln -s /usr", "mkfifo"])
+def test_what_stands_in_the_place_of_the_runs_folder_goes(
+    wanted, folder, mirror, tmp_path, planted
+):
+    honest(folder)
+    with (folder / "run.sh").open("a") as script:
+        script.write(f"{planted} ../runs\n")
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+
+
+def test_mirror_that_lacks_the_repository_is_said_to(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    told, other = [], replace(wanted, repository="nobody/elsewhere", commit="z")
+    with pytest.raises(SourceError):
+        trial.start(
+            options_of(other, folder, mirror, tmp_path / "results"), owner=1, tell=told.append
+        )
+    assert told[-1] == f"the mirror {mirror} does not have it; fetching it from GitHub"
 
 
 @pytest.mark.parametrize("name", ["levels/C1.json", "levels/C1.log", "report.json", "agent.json"])
