@@ -161,9 +161,13 @@ def _words(text: object) -> tuple[str, ...]:
 def parse_levels(text: str) -> tuple[Level, ...]:
     """Return the levels of a list such as `C0,C1`, in the order of the pyramid."""
     names = {name.strip().upper() for name in text.split(",") if name.strip()}
+    if not names:
+        raise UsageError(f"no level is named; the levels are {_LEVELS}")
     unknown = sorted(names - set(Level))
-    if unknown or not names:
-        raise UsageError(f"there is no level {unknown[:1] or ['']}; the levels are {_LEVELS}")
+    if unknown:
+        raise UsageError(
+            f"there is no level {documents.show(unknown[0])}; the levels are {_LEVELS}"
+        )
     return tuple(level for level in Level if level in names)
 
 
