@@ -176,13 +176,13 @@ def test_wrong_agent_or_argument_is_refused(name: str, argument: str | None, mes
 
 def test_folder_without_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.sh").symlink_to("/nowhere")
-    with pytest.raises(UsageError, match="holds no file, links not counted; give the agent replay"):
+    with pytest.raises(UsageError, match="holds no file, links not counted; give replay"):
         agent("replay", argument=str(tmp_path))
 
 
 @pytest.mark.parametrize("hidden", [".", "data", "data/own.json"])
 def test_folder_that_cannot_be_read_is_its_users_to_mend(hidden: str) -> None:
-    with TemporaryDirectory(dir="/tmp") as place, ordinary_user(Path(place)):  # noqa: S108
+    with TemporaryDirectory(dir="/tmp") as place, ordinary_user(Path(place)):
         (Path(place) / "run.sh").touch()
         (Path(place) / "data").mkdir()
         (Path(place) / "data" / "own.json").touch()
