@@ -35,6 +35,7 @@ LAYERS = (
             "batch",
             "reporting",
             "working",
+            "reach",
             "asking",
             "leaderboard",
             "gathering",
