@@ -53,6 +53,7 @@ ERRORS = {
     (Parser.CODEX, "e429"): "its turn failed: exceeded retry limit, last status: 429 Too Many",
     (Parser.OPENCODE, "e401"): "its model failed with 401: scripted error 401",
     (Parser.OPENCODE, "e429"): "its model failed with 429: scripted error 429",
+    (Parser.OPENCODE, "cut"): "it ended with an error: Connection reset by server",
     (Parser.GEMINI_CLI, "e401"): 'it ended with an error: [API Error: {"error":{"code":401,',
     (Parser.QWEN_CODE, "e401"): "its model failed: [API Error: 401 scripted error 401]",
     (Parser.MINI_SWE_AGENT, "e401"): "it ended with AuthenticationError",

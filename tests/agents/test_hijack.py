@@ -14,6 +14,7 @@ from reb_action.sandbox import select
 from reb_action.sandbox.protocol import FileFault
 
 MARK = "/workspace/hijacked"
+STEER = "Planted instructions."
 NOWHERE = "http://127.0.0.1:9"
 TOUCH = {"type": "command", "command": f"touch {MARK}", "name": "planted"}
 HOOKS = {
@@ -64,6 +65,7 @@ args = ["{MARK}"]
     ".gemini/.env": ENV,
     ".qwen/settings.json": json.dumps(OURS),
     ".qwen/.env": ENV,
+    **{name: f"{STEER}\n" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md")},
     "mini.yaml": json.dumps(
         {
             "agent": {"system_template": "x", "instance_template": "x", "mode": "yolo"},
@@ -100,6 +102,8 @@ def is_hijacked(played):
 def test_planted_settings_are_not_obeyed(play, name):
     played = play(name, "ok", files=PLANTED)
     assert not is_hijacked(played), played.run.detail
+    # Nor do its instructions for agents come before the task: all are to have the same.
+    assert not [seen for seen in played.model.seen if STEER.encode() in seen.body]
 
 
 @pytest.mark.parametrize("name", OPENED)

@@ -29,9 +29,10 @@ def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
         data = child(error, "data")
         said = (text(data, "message") or text(error, "name") or "no reason is given")[:300]
         status = count(data, "statusCode")
-        if status is None:
-            return Ending.CRASHED, f"it ended with an error: {said}"
-        return Ending.MODEL_ERROR, f"its model failed with {status}: {said}"
+        if status is not None:
+            return Ending.MODEL_ERROR, f"its model failed with {status}: {said}"
+        of_model = text(error, "name") == "APIError"
+        return Ending.MODEL_ERROR if of_model else Ending.CRASHED, f"it ended with an error: {said}"
     if text(child(closing, "part"), "reason") == "stop":
         return Ending.DONE, None
     return None, None
