@@ -65,7 +65,8 @@ args = ["{MARK}"]
     ".gemini/.env": ENV,
     ".qwen/settings.json": json.dumps(OURS),
     ".qwen/.env": ENV,
-    **{name: f"{STEER}\n" for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md")},
+    # Not GEMINI.md, which Gemini CLI reads whatever it is told.
+    **dict.fromkeys(("AGENTS.md", "CLAUDE.md", "QWEN.md"), f"{STEER}\n"),
     "mini.yaml": json.dumps(
         {
             "agent": {"system_template": "x", "instance_template": "x", "mode": "yolo"},
