@@ -4,6 +4,8 @@
     python3 .github/pinned.py OWNER/NAME@REF publish > .github/workflows/publish-pinned.yml
 
 Each `uses: $/part` becomes `uses: OWNER/NAME/part@REF`: what the file refers to, said outright.
+A concurrency group with `queue: max` is left out: without that word, which such a server does not
+know either, all runs that wait but the last would be cancelled.
 """
 
 import re
@@ -11,10 +13,11 @@ import sys
 from pathlib import Path
 
 WORKFLOWS = Path(__file__).parent / "workflows"
+QUEUE = re.compile(r"^    concurrency:\n(?:      .*\n)*?      queue: max\n", re.MULTILINE)
 
 
 def pinned(text: str, reference: str) -> str:
-    """Return the text of a workflow with `$/` replaced."""
+    """Return the text of a workflow with `$/` replaced and its queues left out."""
     name, _, ref = reference.partition("@")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name) or not re.fullmatch(r"[\w./-]+", ref):
         raise SystemExit(f"{reference!r} is not of the form OWNER/NAME@REF")
@@ -23,7 +26,7 @@ def pinned(text: str, reference: str) -> str:
         part = f"/{match[1]}" if match[1] else ""
         return f"uses: {name}{part}@{ref}"
 
-    return re.sub(r"uses: \$/([\w-]*)", said, text)
+    return re.sub(r"uses: \$/([\w-]*)", said, QUEUE.sub("", text))
 
 
 if __name__ == "__main__":
