@@ -77,8 +77,13 @@ def here(
     if for_what.fork:
         yield _note("nothing is written: the token of a fork's run cannot; let publish.yml write")
         return
-    made = gathering.here(path, folder, for_what, levels=levels)
-    yield from publish(_client(job), made, job.choice, job.fail_on)
+    client = _client(job)
+    try:
+        made = gathering.here(path, folder, for_what, levels=levels)
+    except DocumentError as error:
+        yield _fault("read the run", str(error))
+        return
+    yield from publish(client, made, job.choice, job.fail_on)
 
 
 def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Done]:

@@ -297,6 +297,15 @@ def test_server_that_fails_once_costs_one_check(api, tmp_path):
     assert done[0][1].endswith("it is not accepted")
 
 
+def test_link_among_the_artifacts_is_told_and_nothing_written(api, tmp_path):
+    folder = made(tmp_path / "run", [VIM])
+    (folder / "artifacts" / "reb-x.a1").symlink_to("/etc")
+    ((what, fault),) = here(api, tmp_path)
+    assert what == "read the run"
+    assert fault.endswith("reb-x.a1 is no regular file; no artifact of ours has such")
+    assert api.seen == []
+
+
 def test_missing_token_is_one_line(api, tmp_path):
     with pytest.raises(UsageError, match="there is no token to write with"):
         here(api, tmp_path, token="")

@@ -81,6 +81,8 @@ def test_pull_request_is_found_by_the_api(api, tmp_path, case):
     api.world.add_pull(5, **{"sha": SHA, **pull})
     publish(api, tmp_path)
     assert commented(api) == expected
+    titles = {one["output"]["title"].startswith("unverified") for one in api.world.checks.values()}
+    assert titles == {run["repository"] != "octo/bench"}
 
 
 def test_number_and_names_inside_the_artifacts_decide_nothing(forked, tmp_path):
