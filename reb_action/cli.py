@@ -158,6 +158,8 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     judged = judging.judge_again(layout, replace=write)
     if write:
         outputs.write_page(layout, judged)
+    else:
+        outputs.demand_page(layout, judged)
     outputs.show(judged, as_json=as_json, folder=folder)
 
 

@@ -12,7 +12,7 @@ from reb_action import asking, console, deadline, documents, manifest, planning,
 from reb_action import plan as planned
 from reb_action.agents.catalogue import agent
 from reb_action.agents.spec import AgentLimits
-from reb_action.errors import DeadlineError, UsageError
+from reb_action.errors import DeadlineError, DocumentError, UsageError
 from reb_action.gateway import Budget
 from reb_action.gateway.egress import parse_hosts
 from reb_action.github.context import Context
@@ -173,7 +173,20 @@ def parse_levels(text: str) -> tuple[Level, ...]:
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
     """Write the page of a trial beside its verdict, from what its folder holds."""
-    documents.write_bytes(layout.page, trial_page(view(layout, verdict)).encode())
+    documents.write_bytes(layout.page, _page(layout, verdict))
+
+
+def demand_page(layout: SessionLayout, verdict: Verdict) -> None:
+    """Raise DocumentError for a page, if there is one, that is not what the folder gives."""
+    if layout.page.exists() and documents.read_bytes(layout.page) != _page(layout, verdict):
+        raise DocumentError(
+            f"{layout.page.name} is not what its evidence gives: this artifact was changed, or the"
+            " page is of another reb; run reb judge --write to make it again"
+        )
+
+
+def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
+    return trial_page(view(layout, verdict)).encode()
 
 
 def view(layout: SessionLayout, verdict: Verdict) -> View:

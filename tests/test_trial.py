@@ -10,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from reb_action import documents, judging, manifest, session, source, trial
+from reb_action import documents, judging, manifest, outputs, session, source, trial
+from reb_action.cli import cli
 from reb_action.demo import committed
 from reb_action.errors import DocumentError, SourceError, UsageError
 from reb_action.layout import SessionLayout
@@ -151,6 +153,27 @@ def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, n
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(DocumentError, match=name):
         judging.judge_again(layout)
+
+
+def test_changed_page_is_refused_and_can_be_made_again(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = SessionLayout(folder=tmp_path / "results")
+    outputs.write_page(layout, run(options_of(wanted, folder, mirror, layout.folder)))
+    page = layout.page.read_bytes()
+    assert judged(layout).exit_code == 0
+    layout.page.write_bytes(page.replace(b"failed", b"passed"))
+    refused = judged(layout)
+    assert isinstance(refused.exception, DocumentError)
+    assert str(refused.exception) == (
+        "index.html is not what its evidence gives: this artifact was changed, or the page is of"
+        " another reb; run reb judge --write to make it again"
+    )
+    assert judged(layout, "--write").exit_code == 0
+    assert layout.page.read_bytes() == page
+
+
+def judged(layout, *more):
+    return CliRunner().invoke(cli, ["judge", str(layout.folder), *more])
 
 
 def test_credential_is_nowhere_in_a_folder_that_is_judged_as_it_stands(
