@@ -11,6 +11,7 @@ from sandbox_fixtures import archive, shell
 from reb_action.errors import SandboxError
 from reb_action.sandbox.local.files import remove_tree
 from reb_action.sandbox.protocol import Sandbox
+from reb_action.sandbox.select import attach
 
 
 def test_everything_is_in_the_scratch_folder(scratch: Sandbox):
@@ -56,3 +57,11 @@ def test_folder_of_any_depth_and_mode_is_removed(tmp_path):
     (deep / "closed").mkdir(mode=0)
     remove_tree(deep)
     assert not deep.exists()
+
+
+def test_process_that_goes_on_is_still_waited_for_when_another_phase_ends_it(scratch: Sandbox):
+    shell(scratch, "sleep 60 >/dev/null 2>&1 &")
+    (supervisor,) = scratch._supervisors
+    spec, handle = scratch.spec, scratch.handle
+    assert attach(spec, handle).halt() == ("sleep",)
+    assert supervisor.returncode is not None

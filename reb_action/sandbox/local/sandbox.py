@@ -35,6 +35,12 @@ from reb_action.sandbox.trace import Alive, Trace, is_leftover, trace_of
 
 _HALTED = ".halted"
 
+_SUPERVISORS: dict[str, list[subprocess.Popen[bytes]]] = {}
+"""By session: kept until their last descendant is gone, to be waited for by whoever ends it.
+
+The phases of a trial in one process attach anew, each with a sandbox of its own.
+"""
+
 
 class LocalSandbox:
     """Meets the Protocol in the folder `spec.scratch`, which belongs to it alone."""
@@ -43,8 +49,7 @@ class LocalSandbox:
         self._spec = spec
         self._root = Path(spec.scratch).resolve()
         self._trace = trace_of(spec)
-        # Kept until their last descendant is gone, to be waited for.
-        self._supervisors: list[subprocess.Popen[bytes]] = []
+        self._supervisors = _SUPERVISORS.setdefault(spec.session, [])
 
     @property
     def spec(self) -> SandboxSpec:
