@@ -7,40 +7,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, assert_never, cast
+from typing import cast
 
 import click
 
-from reb_action import changes, documents, gathering, reporting, writes
+from reb_action import gathering, reporting, writing
 from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.gate import FailOn
 from reb_action.github import occasion
 from reb_action.github.client import Client
 from reb_action.github.commands import warning, write_outputs
 from reb_action.github.context import Context
-from reb_action.github.faults import Fault, RefusedError
 from reb_action.model.manifest import Level
-from reb_action.model.publication import CheckRun, Comment, Pacing, Push, Written
+from reb_action.model.publication import Pacing
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
-from reb_action.model.scoreboard import Scoreboard
-from reb_action.render.edition import Compared
 from reb_action.render.escape import log
-from reb_action.writes import Made
-
-Write = CheckRun | Comment | Push
-
-SCOREBOARD: Final = "scoreboard.json"
-_PASSING: Final = (Fault.BROKEN, Fault.REFUSED)
-"""Refusals of one write that say nothing of the next one."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Done:
-    """One write: what came of it, or why it was not done."""
-
-    what: str
-    written: Written | None
-    fault: str | None
+from reb_action.writing import Done
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,15 +57,17 @@ def here(
         raise UsageError("name the plan and the artifacts of this run, or another run by --run-id")
     for_what = occasion.here(job.environ)
     if for_what.fork:
-        yield _note("nothing is written: the token of a fork's run cannot; let publish.yml write")
+        yield writing.note(
+            "nothing is written: the token of a fork's run cannot; let publish.yml write"
+        )
         return
     client = _client(job)
     try:
         made = gathering.here(path, folder, for_what, levels=levels)
     except DocumentError as error:
-        yield _fault("read the run", str(error))
+        yield writing.fault("read the run", str(error))
         return
-    yield from publish(client, made, job.choice, job.fail_on)
+    yield from writing.publish(client, made, job.choice, job.fail_on)
 
 
 def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Done]:
@@ -94,25 +78,11 @@ def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Do
         for_what = occasion.of_run(client, run_id, repository=repository)
         made, faults = gathering.of_run(client, for_what, folder)
     except (GitHubError, DocumentError) as error:
-        yield _fault("read the run", str(error))
+        yield writing.fault("read the run", str(error))
         return
-    yield from (_fault("read an artifact", one) for one in faults)
+    yield from (writing.fault("read an artifact", one) for one in faults)
     reporting.summarise(made.board, context, scoring=job.fail_on.scoring)
-    yield from publish(client, made, job.choice, job.fail_on)
-
-
-def publish(client: Client, made: Made, choice: Choice, fail_on: FailOn) -> Iterator[Done]:
-    """Write everything that is wanted, and yield each write as it is done or fails."""
-    compared, fault = None, None
-    if choice.comment is not CommentMode.OFF or choice.checks is not ChecksMode.OFF:
-        compared, fault = base_of(client, made, choice, fail_on)
-    if fault is not None:
-        yield _fault("read the base", fault)
-    told = writes.edition(made, choice, fail_on, compared)
-    yield from _each(client, writes.checks(told, choice.checks))
-    yield from _each(client, writes.comments(told, choice.comment, made.occasion))
-    if choice.leaderboard:
-        yield from _leaderboard(client, made, choice)
+    yield from writing.publish(client, made, job.choice, job.fail_on)
 
 
 def told(done: Iterable[Done], context: Context) -> str | None:
@@ -131,7 +101,7 @@ def told(done: Iterable[Done], context: Context) -> str | None:
     write_outputs(
         context,
         {
-            "published": "false" if faults else "true",
+            "published": "true" if urls and not faults else "false",
             "comment-url": urls.get("comment", ""),
             "leaderboard-url": urls.get("leaderboard", ""),
         },
@@ -139,80 +109,7 @@ def told(done: Iterable[Done], context: Context) -> str | None:
     return "; ".join(faults) or None
 
 
-def base_of(
-    client: Client, made: Made, choice: Choice, fail_on: FailOn
-) -> tuple[Compared | None, str | None]:
-    """Return the comparison with the leaderboard's branch; None where it is missing or broken.
-
-    That branch is written by runs of the default branch alone.
-    """
-    try:
-        data, commit = (client.file(choice.branch, name) for name in (SCOREBOARD, writes.COMMIT))
-        if data is None or commit is None:
-            return None, None
-        board = documents.decode(data, Scoreboard, kind="scoreboard", name=SCOREBOARD)
-    except (GitHubError, DocumentError) as error:
-        return None, str(error)
-    found = changes.compare(board, made.board, levels=made.levels, scoring=fail_on.scoring)
-    return Compared(commit=commit.decode("ascii", "replace").strip(), levels=found), None
-
-
-def _leaderboard(client: Client, made: Made, choice: Choice) -> Iterator[Done]:
-    try:
-        refused = writes.why_no_leaderboard(made.occasion, client.default_branch())
-    except GitHubError as error:
-        yield _fault("write the leaderboard", str(error))
-        return
-    if refused is None:
-        yield from _each(client, (writes.leaderboard_push(made, choice),))
-    else:
-        yield _note(f"no leaderboard: {refused}")
-
-
-def _each(client: Client, wanted: Iterable[Write]) -> Iterator[Done]:
-    """Write one after the other, until GitHub refuses what it would refuse of all of a kind."""
-    for one in wanted:
-        try:
-            yield Done(what=_named(one), written=_write(client, one), fault=None)
-        except GitHubError as error:
-            yield _fault(_named(one), str(error))
-            if isinstance(error, RefusedError) and error.fault not in _PASSING:
-                return
-
-
-def _write(client: Client, one: Write) -> Written:
-    match one:
-        case CheckRun():
-            return client.check_run(one)
-        case Comment():
-            return client.comment(one)
-        case Push():
-            return client.push(one)
-        case _:
-            assert_never(one)
-
-
-def _named(one: Write) -> str:
-    match one:
-        case CheckRun():
-            return f"check run {one.name}"
-        case Comment():
-            return f"comment on #{one.number}"
-        case Push():
-            return f"leaderboard on the branch {one.branch}"
-        case _:
-            assert_never(one)
-
-
 def _client(job: Job) -> Client:
     if not job.token:
         raise UsageError("there is no token to write with; give the action its input `token`")
     return Client(occasion.server(job.environ, job.token), pacing=job.pacing)
-
-
-def _fault(what: str, why: str) -> Done:
-    return Done(what=what, written=None, fault=why)
-
-
-def _note(what: str) -> Done:
-    return Done(what=what, written=None, fault=None)

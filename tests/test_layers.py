@@ -41,6 +41,7 @@ LAYERS = (
             "gathering",
             "publishing",
             "writes",
+            "writing",
         ),
     },
     {"cli", "cli_actions", "cli_checks", "cli_options", "cli_reports", "cli_publish", "__main__"},

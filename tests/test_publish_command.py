@@ -56,6 +56,16 @@ def test_writes_are_told_and_given_as_outputs(api, tmp_path):
     }
 
 
+def test_fork_is_told_and_published_is_false(api, tmp_path):
+    env = step(api, tmp_path)
+    (tmp_path / "event.json").write_text(json.dumps(pull_request(head="stranger/bench")))
+    done = reb(env)
+    assert (done.exit_code, outputs(tmp_path)["published"]) == (0, "false")
+    assert done.output == (
+        "nothing is written: the token of a fork's run cannot; let publish.yml write\n"
+    )
+
+
 def without(api, permission):
     identity = Identity()
     del identity.permissions[permission]

@@ -1,0 +1,120 @@
+"""Writes to GitHub what there is to say, one thing after the other, and tells what came of each."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from reb_action import changes, documents, writes
+from reb_action.errors import DocumentError, GitHubError
+from reb_action.gate import FailOn
+from reb_action.github.client import Client
+from reb_action.github.faults import Fault, RefusedError
+from reb_action.model.publication import CheckRun, Comment, Push, Written
+from reb_action.model.publishing import ChecksMode, Choice, CommentMode
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.render.edition import Compared
+from reb_action.writes import Made
+
+Write = CheckRun | Comment | Push
+
+SCOREBOARD: Final = "scoreboard.json"
+_PASSING: Final = (Fault.BROKEN, Fault.REFUSED)
+"""Refusals of one write that say nothing of the next one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Done:
+    """One write: what came of it, or why it was not done."""
+
+    what: str
+    written: Written | None
+    fault: str | None
+
+
+def fault(what: str, why: str) -> Done:
+    """Return what could not be done, and why."""
+    return Done(what=what, written=None, fault=why)
+
+
+def note(what: str) -> Done:
+    """Return what was not done because it must not be."""
+    return Done(what=what, written=None, fault=None)
+
+
+def publish(client: Client, made: Made, choice: Choice, fail_on: FailOn) -> Iterator[Done]:
+    """Write everything that is wanted, and yield each write as it is done or fails."""
+    compared, why = None, None
+    if choice.comment is not CommentMode.OFF or choice.checks is not ChecksMode.OFF:
+        compared, why = base_of(client, made, choice, fail_on)
+    if why is not None:
+        yield fault("read the base", why)
+    told = writes.edition(made, choice, fail_on, compared)
+    yield from _each(client, writes.checks(told, choice.checks))
+    yield from _each(client, writes.comments(told, choice.comment, made.occasion))
+    if choice.leaderboard:
+        yield from _leaderboard(client, made, choice)
+
+
+def base_of(
+    client: Client, made: Made, choice: Choice, fail_on: FailOn
+) -> tuple[Compared | None, str | None]:
+    """Return the comparison with the leaderboard's branch; None where it is missing or broken.
+
+    That branch is written by runs of the default branch alone.
+    """
+    try:
+        data, commit = (client.file(choice.branch, name) for name in (SCOREBOARD, writes.COMMIT))
+        if data is None or commit is None:
+            return None, None
+        board = documents.decode(data, Scoreboard, kind="scoreboard", name=SCOREBOARD)
+    except (GitHubError, DocumentError) as error:
+        return None, str(error)
+    found = changes.compare(board, made.board, levels=made.levels, scoring=fail_on.scoring)
+    return Compared(commit=commit.decode("ascii", "replace").strip(), levels=found), None
+
+
+def _leaderboard(client: Client, made: Made, choice: Choice) -> Iterator[Done]:
+    try:
+        refused = writes.why_no_leaderboard(made.occasion, client.default_branch())
+    except GitHubError as error:
+        yield fault("write the leaderboard", str(error))
+        return
+    if refused is None:
+        yield from _each(client, (writes.leaderboard_push(made, choice),))
+    else:
+        yield note(f"no leaderboard: {refused}")
+
+
+def _each(client: Client, wanted: Iterable[Write]) -> Iterator[Done]:
+    """Write one after the other, until GitHub refuses what it would refuse of all of a kind."""
+    for one in wanted:
+        try:
+            yield Done(what=_named(one), written=_write(client, one), fault=None)
+        except GitHubError as error:
+            yield fault(_named(one), str(error))
+            if isinstance(error, RefusedError) and error.fault not in _PASSING:
+                return
+
+
+def _write(client: Client, one: Write) -> Written:
+    match one:
+        case CheckRun():
+            return client.check_run(one)
+        case Comment():
+            return client.comment(one)
+        case Push():
+            return client.push(one)
+        case _:
+            assert_never(one)
+
+
+def _named(one: Write) -> str:
+    match one:
+        case CheckRun():
+            return f"check run {one.name}"
+        case Comment():
+            return f"comment on #{one.number}"
+        case Push():
+            return f"leaderboard on the branch {one.branch}"
+        case _:
+            assert_never(one)
