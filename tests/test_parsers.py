@@ -100,11 +100,18 @@ def test_error_of_the_model_is_told(parser: Parser, scenario: str) -> None:
     assert str(account.detail).startswith(ERRORS[parser, scenario])
 
 
-def test_gemini_cli_ends_a_loop_itself() -> None:
-    account = read(Parser.GEMINI_CLI, place(Parser.GEMINI_CLI, "loop"))
+@pytest.mark.parametrize(
+    ("parser", "detail"),
+    [
+        (Parser.GEMINI_CLI, "it ended itself: Loop detected, stopping execution"),
+        (Parser.QWEN_CODE, "it ended itself: Loop detection halted the run (consecutive_ident"),
+    ],
+)
+def test_loop_that_an_agent_ends_itself_is_a_limit(parser: Parser, detail: str) -> None:
+    account = read(parser, place(parser, "loop"))
     assert account is not None
     assert account.ending is Ending.LIMIT
-    assert account.detail == "it ended itself: Loop detected, stopping execution"
+    assert str(account.detail).startswith(detail)
 
 
 @pytest.mark.parametrize(("parser", "scenario"), STILL_ASKING)

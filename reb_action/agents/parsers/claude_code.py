@@ -55,6 +55,9 @@ def ended(closing: Event) -> tuple[Ending | None, str | None]:
         return Ending.DONE, None
     status = count(closing, "api_error_status")
     said = (text(closing, "result") or text(child(closing, "error"), "message") or subtype).strip()
+    # Qwen Code's own.
+    if said.startswith("Loop detection"):
+        return Ending.LIMIT, f"it ended itself: {said[:300]}"
     if status is not None or said.startswith(("[API Error", "API Error")):
         return Ending.MODEL_ERROR, f"its model failed: {said[:300]}"
     return Ending.CRASHED, f"it ended with an error: {said[:300]}"
