@@ -43,11 +43,10 @@ def note(what: str) -> Done:
 
 def publish(client: Client, made: Made, choice: Choice, fail_on: FailOn) -> Iterator[Done]:
     """Write everything that is wanted, and yield each write as it is done or fails."""
-    compared, why = None, None
+    compared = None
     if choice.comment is not CommentMode.OFF or choice.checks is not ChecksMode.OFF:
-        compared, why = base_of(client, made, choice, fail_on)
-    if why is not None:
-        yield fault("read the base", why)
+        compared, told_of_base = base_of(client, made, choice, fail_on)
+        yield from told_of_base
     told = writes.edition(made, choice, fail_on, compared)
     yield from _each(client, writes.checks(told, choice.checks))
     yield from _each(client, writes.comments(told, choice.comment, made.occasion))
@@ -57,20 +56,22 @@ def publish(client: Client, made: Made, choice: Choice, fail_on: FailOn) -> Iter
 
 def base_of(
     client: Client, made: Made, choice: Choice, fail_on: FailOn
-) -> tuple[Compared | None, str | None]:
-    """Return the comparison with the leaderboard's branch; None where it is missing or broken.
+) -> tuple[Compared | None, tuple[Done, ...]]:
+    """Return the comparison with the leaderboard's branch, or None and why there is none.
 
-    That branch is written by runs of the default branch alone.
+    That branch is written by runs of the default branch alone, perhaps by another version of ours.
     """
     try:
         data, commit = (client.file(choice.branch, name) for name in (SCOREBOARD, writes.COMMIT))
         if data is None or commit is None:
-            return None, None
+            return None, ()
         board = documents.decode(data, Scoreboard, kind="scoreboard", name=SCOREBOARD)
-    except (GitHubError, DocumentError) as error:
-        return None, str(error)
+    except GitHubError as error:
+        return None, (fault("read the base", str(error)),)
+    except DocumentError as error:
+        return None, (note(f"no comparison: {error}"),)
     found = changes.compare(board, made.board, levels=made.levels, scoring=fail_on.scoring)
-    return Compared(commit=commit.decode("ascii", "replace").strip(), levels=found), None
+    return Compared(commit=commit.decode("ascii", "replace").strip(), levels=found), ()
 
 
 def _leaderboard(client: Client, made: Made, choice: Choice) -> Iterator[Done]:

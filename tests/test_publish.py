@@ -85,8 +85,8 @@ def test_without_a_leaderboard_there_is_nothing_to_compare_with(api, tmp_path):
 def test_broken_base_is_told_and_the_rest_written(api, tmp_path):
     api.world.add_commit(BRANCH, {"scoreboard.json": b"{}", "commit.txt": b"x"})
     done = here(api, tmp_path, event="pull_request", payload=pull_request())
-    assert done[0][0] == "read the base"
-    assert done[0][1].startswith("scoreboard.json is not a scoreboard document of schema 1")
+    why = "no comparison: scoreboard.json is not a scoreboard document of schema 1: "
+    assert done[0][0].startswith(why)
     assert [what for what, _ in done[1:8]] == [*CHECKS, "comment on #1"]
 
 
@@ -287,6 +287,16 @@ def test_missing_permission_is_named_once_and_stops_nothing_else(
     faults = [why for _, why in done if why not in ("created", "-")]
     assert len(faults) == 1
     assert named in faults[0]
+
+
+def test_base_that_may_not_be_read_is_a_fault_and_the_rest_is_written(api, tmp_path):
+    identity = Identity()
+    del identity.permissions["contents"]
+    api.tokens["token"] = identity
+    done = here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False)
+    assert done[0][0] == "read the base"
+    assert "`contents: read`" in done[0][1]
+    assert [what for what, _ in done[1:]] == [*CHECKS, "comment on #1"]
 
 
 def test_server_that_fails_once_costs_one_check(api, tmp_path):

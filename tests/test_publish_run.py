@@ -85,6 +85,12 @@ def test_pull_request_is_found_by_the_api(api, tmp_path, case):
     assert titles == {run["repository"] != "octo/bench"}
 
 
+def test_two_pull_requests_of_one_commit_get_a_comment_each(forked, tmp_path):
+    forked.world.add_pull(6, sha=SHA, repository=FORK)
+    publish(forked, tmp_path)
+    assert commented(forked) == {5, 6}
+
+
 def test_number_and_names_inside_the_artifacts_decide_nothing(forked, tmp_path):
     """An artifact that says pull request 9, other commits, another repository, a newer run."""
     lies = {
