@@ -1,10 +1,12 @@
 """How an agent reaches its model and hosts: through a gateway that is open while it works."""
 
+import ctypes
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from reb_action.agents.environment import KEY_VARIABLE, Model
 from reb_action.agents.spec import AgentSpec
@@ -16,6 +18,8 @@ from reb_action.model.agent import Key
 from reb_action.sandbox.forwarding import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Sandbox
 from reb_action.session import ModelChoice, Session
+
+_PR_SET_DUMPABLE: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,4 +109,13 @@ def _key(environ: Mapping[str, str]) -> str:
     key = environ.get(KEY_VARIABLE, "").strip()
     if not key:
         raise UsageError(f"the agent asks a model and there is no key; set {KEY_VARIABLE}")
+    _close_memory()
     return key
+
+
+def _close_memory() -> None:
+    """Keep other processes of this user, such as an agent in the local sandbox, from our memory.
+
+    Nor can they read our environment then; root still can.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

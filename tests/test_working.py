@@ -214,6 +214,16 @@ def test_key_of_the_gateway_is_nowhere(
     assert not (chosen.folder / "work").exists()
 
 
+def test_harness_with_a_key_closes_its_memory_to_others_of_its_user():
+    ask_kernel = "ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)"
+    script = (
+        "import ctypes; from reb_action.reach import _key;"
+        f" before = {ask_kernel}; _key({{'REB_MODEL_KEY': 'k'}}); print(before, {ask_kernel})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "1 0\n"
+
+
 def test_interrupt_does_not_wait_for_the_model(server: ModelServer, tmp_path: Path):
     url = server.url(Dialect.ANTHROPIC, "silence", run=tmp_path.name)
     upstream = Upstream(dialect=Dialect.ANTHROPIC, base_url=url, key=KEY)
