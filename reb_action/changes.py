@@ -1,5 +1,6 @@
 """Says what differs between two scoreboards: per level, what is fixed, broken and unchanged."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -62,14 +63,14 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelChange:
-    """One level: every pair that counts before or now."""
+    """One level: every pair that counts before or now, by where it went."""
 
     level: Level
-    changes: tuple[Change, ...]
+    turns: Mapping[Turn, tuple[Change, ...]]
 
     def of(self, turn: Turn) -> tuple[Change, ...]:
-        """Return the changes of one kind."""
-        return tuple(one for one in self.changes if one.turn is turn)
+        """Return the changes of one kind, in the order of their pairs."""
+        return self.turns.get(turn, ())
 
     @property
     def chance(self) -> float | None:
@@ -81,14 +82,9 @@ def compare(
     base: Scoreboard, head: Scoreboard, *, levels: tuple[Level, ...], scoring: Scoring
 ) -> tuple[LevelChange, ...]:
     """Return the change of each level; of the base only what the head planned is looked at."""
-    planned = _pairs(head)
-    return tuple(
-        LevelChange(
-            level=level,
-            changes=_changes(_counts(base, level, scoring), _counts(head, level, scoring), planned),
-        )
-        for level in levels
-    )
+    planned = sorted({*map(_pair, head.trials), *map(_of_missing, head.missing)})
+    before, now = _counts(base, levels, scoring), _counts(head, levels, scoring)
+    return tuple(_level_change(one, planned, before[one], now[one]) for one in levels)
 
 
 def differs(found: Iterable[LevelChange]) -> bool:
@@ -96,30 +92,36 @@ def differs(found: Iterable[LevelChange]) -> bool:
     return any(one.of(Turn.FIXED) or one.of(Turn.BROKEN) for one in found)
 
 
-def _changes(
-    before: Mapping[Pair, Count], now: Mapping[Pair, Count], planned: frozenset[Pair]
-) -> tuple[Change, ...]:
-    return tuple(
-        Change(pair=pair, before=before.get(pair), now=now.get(pair))
-        for pair in sorted(planned)
-        if pair in before or pair in now
-    )
+def _level_change(
+    level: Level, planned: Iterable[Pair], before: Mapping[Pair, Count], now: Mapping[Pair, Count]
+) -> LevelChange:
+    turns: defaultdict[Turn, list[Change]] = defaultdict(list)
+    for pair in planned:
+        if pair in before or pair in now:
+            change = Change(pair=pair, before=before.get(pair), now=now.get(pair))
+            turns[change.turn].append(change)
+    return LevelChange(level=level, turns={turn: tuple(of) for turn, of in turns.items()})
 
 
-def _counts(board: Scoreboard, level: Level, scoring: Scoring) -> dict[Pair, Count]:
-    found: dict[Pair, Count] = {}
+def _counts(
+    board: Scoreboard, levels: Iterable[Level], scoring: Scoring
+) -> dict[Level, dict[Pair, Count]]:
+    found: dict[Level, defaultdict[Pair, list[Outcome]]] = {
+        level: defaultdict(list) for level in levels
+    }
     for row in board.trials:
-        outcome = row.cells[level].by(scoring) if level in row.cells else Outcome.NOT_APPLICABLE
-        if outcome in _UNCOUNTED:
-            continue
-        old = found.get(_pair(row), Count(passed=0, counted=0))
-        passed = old.passed + (outcome is Outcome.PASSED)
-        found[_pair(row)] = Count(passed=passed, counted=old.counted + 1)
-    return found
+        pair = _pair(row)
+        for level, cell in row.cells.items():
+            if level in found and cell.by(scoring) not in _UNCOUNTED:
+                found[level][pair].append(cell.by(scoring))
+    return {
+        level: {pair: _count(outcomes) for pair, outcomes in of.items()}
+        for level, of in found.items()
+    }
 
 
-def _pairs(board: Scoreboard) -> frozenset[Pair]:
-    return frozenset((*map(_pair, board.trials), *map(_of_missing, board.missing)))
+def _count(outcomes: list[Outcome]) -> Count:
+    return Count(passed=outcomes.count(Outcome.PASSED), counted=len(outcomes))
 
 
 def _pair(row: TrialRow) -> Pair:

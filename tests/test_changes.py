@@ -69,7 +69,7 @@ def test_turn_of_a_pair(board, before, now, turn):
 def test_pair_that_counts_on_neither_side_is_not_there(board):
     same = turned(board, Level.C1, (N, X))
     (change,) = compare(same, same, levels=(Level.C1,), scoring=Scoring.STRICT)
-    assert PAIR not in [one.pair for one in change.changes]
+    assert PAIR not in [one.pair for of in change.turns.values() for one in of]
 
 
 def test_change_tells_its_counts(board):
@@ -90,7 +90,8 @@ def test_scoring_decides_what_differs(board):
 def test_pairs_of_the_base_that_were_not_planned_now_are_left_out(board):
     head = replace(board, trials=board.trials[:1])
     (change,) = compare(board, head, levels=(Level.C1,), scoring=Scoring.STRICT)
-    assert [one.pair.repository for one in change.changes] == [board.trials[0].repository]
+    found = [one.pair.repository for of in change.turns.values() for one in of]
+    assert found == [board.trials[0].repository]
 
 
 def test_planned_trial_that_is_missing_is_gone(board):

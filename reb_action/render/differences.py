@@ -26,7 +26,7 @@ def blocks(compared: Compared | None, *, names: int) -> Iterator[str]:
         yield "There is no scoreboard of the default branch to compare with."
         return
     yield f"### Change since {markdown(compared.commit[:12])}"
-    counted = tuple(one for one in compared.levels if one.changes)
+    counted = tuple(one for one in compared.levels if one.turns)
     yield table(counts(counted)) if counted else "No level counts, neither then nor now."
     for turn, title in _TITLES.items():
         if count := _number(compared.levels, turn):
