@@ -38,6 +38,7 @@ OTHERWISE = {
     ("codex", "sleep"): Ending.GAVE_UP,
     # The others read over bytes that are no UTF-8.
     ("codex", "invalid-utf8"): Ending.MODEL_ERROR,
+    ("nexau", "invalid-utf8"): Ending.MODEL_ERROR,
 }
 
 # Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
