@@ -37,10 +37,11 @@ while True:
 """
 
 
-def talker(folder: Path) -> Path:
-    """Write the agent's file, and return where it is."""
+def talker(folder: Path, *, first: str = "") -> Path:
+    """Write the agent's file, and return where it is; `first` is what it does before it asks."""
     path = folder / "talker.yaml"
-    script = "".join(f"    {line}\n" for line in SCRIPT.strip().splitlines())
+    imports, _, rest = SCRIPT.strip().partition("\n")
+    script = "".join(f"    {line}\n" for line in (imports, *first.splitlines(), *rest.splitlines()))
     path.write_text(
         "name: talker\ntitle: Talker\ndialect: anthropic-messages\n"
         f"files:\n  talker.py: |\n{script}"

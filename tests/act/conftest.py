@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
 from act_runner import NAME, Run, act, command, records
+from cancelling import full, kind, place, worker
 from sandbox_fixtures import docker_image
 
 from reb_action.demo import committed
+
+__all__ = ["full", "kind", "place", "worker"]
 
 CASES = {
     "green": {"agent-argument": "agents/honest", "fail-on": "any"},
