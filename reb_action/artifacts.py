@@ -47,7 +47,13 @@ _LAYOUT: Final = SessionLayout(folder=Path())
 TRIAL_FILES: Final = frozenset(
     path.as_posix()
     for path in (
-        *(_LAYOUT.session, _LAYOUT.agent_run, _LAYOUT.agent_log, _LAYOUT.report),
+        *(
+            _LAYOUT.session,
+            _LAYOUT.agent_run,
+            _LAYOUT.agent_log,
+            _LAYOUT.model_calls,
+            _LAYOUT.report,
+        ),
         *(_LAYOUT.freeze, _LAYOUT.interpreter, _LAYOUT.verdict),
         *(_LAYOUT.observation(level) for level in Level),
         *(_LAYOUT.log(level) for level in Level),

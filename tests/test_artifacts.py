@@ -9,12 +9,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import runs
 import zips
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reb_action import artifacts
 from reb_action.errors import DocumentError
+from reb_action.judging import judge_again
+from reb_action.layout import SessionLayout
 from reb_action.model.publication import Artifact
 
 GOOD = [("session.json", b"{}"), ("levels/C1.log", b"epoch 1\n"), ("verdict.json", b"{}")]
@@ -182,6 +185,21 @@ def test_plan_alone_is_taken_of_its_artifact(tmp_path):
     data = zips.made([("plan.json", b"{}"), ("../plan.json", b"evil"), ("session.json", b"{}")])
     assert artifacts.unpack_plan(data, tmp_path / "in" / "plan").read_bytes() == b"{}"
     assert taken(tmp_path / "in" / "plan") == {"plan.json": b"{}"}
+
+
+def test_every_file_of_a_trial_but_its_page_is_taken():
+    """A new kind of evidence that is not would make each unpacked trial a changed one."""
+    layout = SessionLayout(folder=Path("trial"))
+    names = [name for name, one in vars(SessionLayout).items() if isinstance(one, property)]
+    found = {getattr(layout, name).relative_to("trial").as_posix() for name in names}
+    single = {name for name in found if "/" not in name}
+    assert single - artifacts.TRIAL_FILES == {"index.html", "work", "trajectory"}
+
+
+def test_unpacked_trial_is_judged_as_it_was(tmp_path):
+    verdict = runs.place(tmp_path / "trial", runs.VIM)
+    artifacts.unpack_trials(runs.zipped(tmp_path / "trial"), tmp_path / "in" / "reb-x.a1")
+    assert judge_again(SessionLayout(folder=tmp_path / "in" / "reb-x.a1")) == verdict
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
