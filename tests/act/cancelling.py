@@ -38,7 +38,14 @@ COMMANDS = {
 """The command of each step of action.yml after its start."""
 
 RUN = "import time; time.sleep(50)"
-WORK = {"agent": "sleep\x00300", "C0": "toolchain", "C1": RUN, "C2": "cuda.py", "C3": RUN, "C4": RUN}
+WORK = {
+    "agent": "sleep\x00300",
+    "C0": "toolchain",
+    "C1": RUN,
+    "C2": "cuda.py",
+    "C3": RUN,
+    "C4": RUN,
+}
 """What stands in the command line of a process inside while a step is in the middle of its work."""
 
 FRAMEWORK = """\
