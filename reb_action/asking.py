@@ -1,6 +1,7 @@
 """Which model an agent asks, and how: refused where it could not work, or could do harm."""
 
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from reb_action.agents.launch import writes_key
@@ -8,9 +9,11 @@ from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import DEFAULT_URLS, Budget, load_prices
 from reb_action.gateway.egress import is_allowed
-from reb_action.model.agent import Key
+from reb_action.model.agent import Dialect, Key
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session import ModelChoice
+
+_VERSION: Final = "/v1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +50,7 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
         )
     chosen = ModelChoice(
         name=asked.model,
-        url=_url(asked.url or DEFAULT_URLS[spec.dialect]),
+        url=_in(spec.dialect, _url(asked.url or DEFAULT_URLS[spec.dialect])),
         key=asked.key,
         budget=asked.budget,
     )
@@ -86,6 +89,11 @@ def _demand_direct(spec: AgentSpec, chosen: ModelChoice, place: Place) -> None:
         raise UsageError(
             f"with --direct-key the agent itself has to reach {url.netloc}; add it to --allow-hosts"
         )
+
+
+def _in(dialect: Dialect, url: str) -> str:
+    """Return an address as a dialect takes it: one may serve agents of several dialects."""
+    return url if DEFAULT_URLS[dialect].endswith(_VERSION) else url.removesuffix(_VERSION)
 
 
 def _url(text: str) -> str:

@@ -29,6 +29,20 @@ def test_agent_asks_its_vendor_unless_told_otherwise():
     assert choose(CODEX, other, DOCKER).url == "http://models.example.org:8080/v1"
 
 
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("claude-code", "http://router.example.org"),
+        ("gemini-cli", "http://router.example.org"),
+        ("codex", "http://router.example.org/v1"),
+        ("opencode", "http://router.example.org/v1"),
+    ],
+)
+def test_one_address_serves_agents_of_all_dialects(name, url):
+    asked = replace(ASKED, url="http://router.example.org/v1")
+    assert choose(agent(name), asked, DOCKER).url == url
+
+
 def test_agent_without_a_model_ignores_what_is_meant_for_others():
     asked = replace(ASKED, model=None, key=Key.DIRECT)
     assert choose(agent("pip"), asked, LOCAL) is None
