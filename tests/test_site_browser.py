@@ -193,6 +193,13 @@ def test_trial_leads_to_its_page_and_back(browser, folder):
     assert browser.run("document.querySelector('h1').textContent") == "Leaderboard"
 
 
+def test_level_that_is_not_qualified_is_laid_out_as_the_others(browser, folder):
+    browser.open(folder / PAGES[2])
+    assert browser.run("document.body.innerText.includes('not qualified')")
+    heights = "[...document.querySelectorAll('.level > header')].map(h => h.offsetHeight)"
+    assert len(set(browser.run(heights))) == 1
+
+
 def test_phone_sorts_cards_by_a_choice(browser, folder):
     browser.open(folder / "index.html", width=360)
     assert browser.run("document.querySelector('#agents thead').offsetHeight") == 0

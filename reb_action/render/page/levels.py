@@ -26,6 +26,7 @@ def _level(result: LevelResult, view: View, mark: str) -> Html:
         "article",
         _head(result, mark),
         el("p", result.reason, class_="reason"),
+        el("p", DOUBTED, class_="question") if mark else None,
         _cause(result.diagnosis),
         _observed(result, view),
         _log(result.level, view),
@@ -44,7 +45,6 @@ def _head(result: LevelResult, mark: str) -> Html:
         "header",
         el("h3", spaced(el("span", result.level), spec.title), id=f"{result.level}-title"),
         el("p", spec.question, class_="question"),
-        el("p", DOUBTED, class_="question") if mark else None,
         facts(
             ("strict", el("b", f"{word(result.outcome)}{mark}", class_=result.outcome)),
             ("paper", el("b", f"{word(result.paper)}{mark}", class_=result.paper)),
