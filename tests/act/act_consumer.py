@@ -39,28 +39,36 @@ def git(place, *arguments):
     ).stdout.strip()
 
 
-def make_mirror(place):
-    """Commit the tiny repository below `place` and return the text of its manifest."""
-    source = place / "source"
+def make_mirror(place, name="tiny", files=None):
+    """Commit the tiny repository, with `files` put over it; return the text of its manifest."""
+    source = place / "source" / name
     shutil.copytree(HERE / "tiny", source / "repository")
+    put(source / "repository", files or {})
     text = MANIFEST.format(commit="0" * 40, c3="nothing here could use a GPU")
+    text = text.replace("example/tiny", f"example/{name}")
     (source / "manifest.yaml").write_text(text)
     committed(source, place / "mirror")
-    commit = git(place / "mirror" / "example" / "tiny", "rev-parse", "HEAD")
+    commit = git(place / "mirror" / "example" / name, "rev-parse", "HEAD")
     return text.replace("0" * 40, commit)
 
 
-def make_consumer(place, manifest, workflows):
-    """Make a git repository with a manifest, agents and workflows; return its folder."""
+def make_consumer(place, manifest, workflows, files=None):
+    """Make a git repository with a manifest, agents, workflows, more files; return its folder."""
     (place / ".github" / "workflows").mkdir(parents=True)
-    (place / "tiny.yaml").write_text(manifest)
     shutil.copytree(HERE / "agents", place / "agents")
-    for name, text in workflows.items():
-        (place / ".github" / "workflows" / name).write_text(text)
+    put(place, {"tiny.yaml": manifest, **(files or {})})
+    put(place / ".github" / "workflows", workflows)
     git(place, "init", "-q")
     git(place, "add", ".")
     git(place, "commit", "-q", "-m", "Use it")
     return place
+
+
+def put(place, files):
+    """Write texts by their paths."""
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
 
 
 def export_product(place):

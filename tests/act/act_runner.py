@@ -11,6 +11,7 @@ from pathlib import Path
 ACT = shutil.which("act", path=str(Path(sys.executable).parent)) or shutil.which("act")
 NAME = "researchenvbench/researchenvbench@v1"
 DOUBLES = Path(__file__).parent / "doubles"
+LOG = "act.log"
 PASSED = ("DOCKER_HOST", "PIP_CERT", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
 
 
@@ -101,12 +102,19 @@ def command(product, place, *arguments, env=None):
 
 
 def act(product, consumer, place, *arguments, env=None, timeout=280):
-    """Run act in a repository and return what it said."""
+    """Run act in a repository and return what it said; all of it is in `place`, too."""
     argv, environment = command(product, place, *arguments, env=env)
     done = subprocess.run(
         argv, cwd=consumer, env=environment, capture_output=True, text=True, timeout=timeout
     )
+    (place / LOG).write_text(done.stdout + done.stderr)
     return Run(code=done.returncode, records=tuple(records(done.stdout)))
+
+
+def pinned(product, name="benchmark"):
+    """Return the text of a reusable workflow as act can run it, without `$/`."""
+    script = [sys.executable, str(product / ".github" / "pinned.py"), NAME, name]
+    return subprocess.run(script, check=True, capture_output=True, text=True).stdout
 
 
 def records(text):
@@ -116,14 +124,18 @@ def records(text):
             yield json.loads(line)
 
 
+def kept():
+    """Return the folder of this machine that outlives the tests."""
+    return Path(os.environ.get("REB_CACHE") or Path.home() / ".cache" / "researchenvbench")
+
+
 def cache(place):
     """Return a cache of this run's own; only the tool cache is shared, as on a runner.
 
     It outlives the tests, as the images of the sandbox's tests do.
     """
     mine = place / "cache"
-    kept = os.environ.get("REB_CACHE") or Path.home() / ".cache" / "researchenvbench"
-    shared = Path(kept) / "act-tool-cache"
+    shared = kept() / "act-tool-cache"
     shared.mkdir(parents=True, exist_ok=True)
     if not mine.exists():
         mine.mkdir()

@@ -4,13 +4,12 @@ import fcntl
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
-from act_runner import NAME, Run, act, command, records
+from act_runner import Run, act, command, pinned, records
 from cancelling import full, kind, place, worker
 from sandbox_fixtures import docker_image
 
@@ -130,9 +129,8 @@ def benchmark(product, place, *, env, **inputs):
     told = [f"--input={name.replace('_', '-')}={value}" for name, value in inputs.items()]
     told += [f"--input={name}={value}" for name, value in INPUTS.items()]
     told.append(f"--input=mirror={place / 'mirror'}")
-    pinned = [sys.executable, str(product / ".github" / "pinned.py"), NAME]
-    text = subprocess.run(pinned, check=True, capture_output=True, text=True).stdout
-    consumer = make_consumer(place / "c", make_mirror(place), {"benchmark.yml": text})
+    workflows = {"benchmark.yml": pinned(product)}
+    consumer = make_consumer(place / "c", make_mirror(place), workflows)
     artifacts = {"ARTIFACTS": str(place / "artifacts"), **env}
     where = ("-W", ".github/workflows/benchmark.yml")
     return act(product, consumer, place, "workflow_call", *where, *told, env=artifacts)

@@ -1,13 +1,11 @@
 """The workflows publish for real to a GitHub on loopback: a push, a pull request, another run."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import runs
 from act_consumer import git, make_consumer, make_mirror
-from act_runner import NAME, Run, act
+from act_runner import Run, act, pinned
 from github_api.fixtures import serve
 from github_api.world import Identity
 from oracles.markdown import read
@@ -71,11 +69,6 @@ COMMENT = """\
 
 - C1 `replay` on `example/tiny`: 1/1 → 0/1
 """
-
-
-def pinned(product, name):
-    script = [sys.executable, str(product / ".github" / "pinned.py"), NAME, name]
-    return subprocess.run(script, check=True, capture_output=True, text=True).stdout
 
 
 def caller(place, agent):

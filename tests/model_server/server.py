@@ -23,10 +23,17 @@ VERSIONED = (Dialect.CHAT, Dialect.RESPONSES)
 
 
 class ModelServer:
-    """Listens on a port of the loopback, or of `host`, while its `with` lasts."""
+    """Listens on a port of the loopback, or of `host`, while its `with` lasts.
 
-    def __init__(self, *, commands=COMMANDS, key=KEY, host="127.0.0.1", port=0, tls=None):
+    `route` may take another scenario and run than the URL names, by dialect and body of a request:
+    where several trials have the same address.
+    """
+
+    def __init__(
+        self, *, commands=COMMANDS, key=KEY, host="127.0.0.1", port=0, tls=None, route=None
+    ):
         self.key = key
+        self.route = route
         self.scenarios = scenarios(commands)
         self.runs = defaultdict(Run)
         self.stopped = threading.Event()
@@ -92,6 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
         _, scenario, name, *rest = urlsplit(self.path).path.split("/")
         path = "/" + "/".join(rest)
         dialect = _dialect_of(path)
+        if self.server.model.route is not None:
+            scenario, name = self.server.model.route(scenario, name, dialect, body)
         script = self.server.model.scenarios.get(scenario)
         if dialect is None or script is None:
             return self._json(404, {"error": {"message": f"no such route: {self.path}"}})
