@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reb_action import documents, hidden, report, session, source
+from reb_action import documents, hidden, leftovers, report, session, source
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
@@ -64,10 +64,7 @@ def start(
     chosen = agent(options.agent.name, argument=options.agent.argument)
     layout = SessionLayout(folder=options.folder.absolute())
     _demand_free(layout)
-    for name in select.sweep(options.kind, alive=session.is_alive):
-        tell(f"removed what the killed trial {name} had left running")
-    for folder in scratch.sweep(beside=layout.folder.parent, alive=session.is_alive):
-        tell(f"removed the scratch of the killed trial in {folder}")
+    leftovers.remove(options.kind, beside=layout.folder.parent, tell=tell)
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
     existed = layout.folder.exists()
     begun = _session(options, trial, layout, owner)

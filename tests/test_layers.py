@@ -20,6 +20,7 @@ LAYERS = (
         *(
             "trial",
             "freezing",
+            "leftovers",
             "judging",
             "outputs",
             "doctor",

@@ -8,7 +8,6 @@ import fcntl
 import hashlib
 import json
 import platform
-import secrets
 import shutil
 import subprocess
 import time
@@ -21,13 +20,18 @@ from reb_action.agents.spec import AgentSpec, Install, Source
 from reb_action.documents import Json
 from reb_action.errors import ToolchainError
 from reb_action.layout import SandboxLayout
+from reb_action.sandbox import select
 from reb_action.sandbox.docker import engine, workshop
+from reb_action.sandbox.local.processes import MARKER, marker_of
 from reb_action.sandbox.protocol import Command, Ended, Kind, Limits, SandboxSpec
+from reb_action.sandbox.trace import Trace, trace_of
 
 _DONE: Final = "installed.json"
 _FOLDERS: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Raised whenever the same pins would give another folder.
 _FORMAT: Final = 1
+# The id of a trial has no slash.
+_TRIAL: Final = "install/"
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -72,6 +76,8 @@ def ensure(
         return None
     with _locked(folder):
         if not is_installed(folder):
+            # One that was killed may still write there.
+            _end(_sandbox(folder, kind=kind, image=image))
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             _install(spec, folder, kind=kind, image=image, settings=settings, seconds=seconds)
@@ -93,7 +99,15 @@ def _install(
     for name, text in _files(install).items():
         (folder / name).write_bytes(text)
     commands = _commands(install, inside, settings=settings, seconds=seconds)
-    failed = _in_container(image, folder, commands) if kind is Kind.DOCKER else _here(commands)
+    sandbox = _sandbox(folder, kind=kind, image=image)
+    try:
+        if kind is Kind.DOCKER:
+            failed = workshop.work(sandbox, folder, commands)
+        else:
+            failed = _here(commands, marker=marker_of(trace_of(sandbox)))
+    finally:
+        # Also what an interrupt kept us from hearing of.
+        _end(sandbox)
     if failed is not None:
         raise ToolchainError(_complaint(spec, failed, seconds))
     done: Json = {"agent": spec.name, "package": install.package, "version": install.version}
@@ -158,20 +172,24 @@ def _steps(install: Install, folder: str) -> tuple[tuple[str, ...], ...]:
             assert_never(install.source)
 
 
-def _in_container(image: str | None, folder: Path, commands: Iterable[Command]) -> Ended | None:
-    spec = SandboxSpec(
-        kind=Kind.DOCKER,
-        session=secrets.token_hex(8),
-        trial=f"install-{folder.name}",
+def _sandbox(folder: Path, *, kind: Kind, image: str | None) -> SandboxSpec:
+    """Describe where a folder is filled; the same folder has the same session."""
+    return SandboxSpec(
+        kind=kind,
+        session=hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16],
+        trial=f"{_TRIAL}{folder.name}",
         image=image,
         mount=str(folder),
         scratch=str(folder),
         limits=Limits(seconds=4 * 3600),
     )
-    return workshop.work(spec, folder, commands)
 
 
-def _here(commands: Iterable[Command]) -> Ended | None:
+def _end(sandbox: SandboxSpec) -> None:
+    select.sweep(sandbox.kind, alive=lambda trace: trace.session != sandbox.session)
+
+
+def _here(commands: Iterable[Command], *, marker: str) -> Ended | None:
     for command in commands:
         began = time.monotonic()
         # With the caller's PATH: a tool may come from anywhere on this machine.
@@ -182,7 +200,7 @@ def _here(commands: Iterable[Command]) -> Ended | None:
             done = subprocess.run(
                 (program, *command.argv[1:]),
                 cwd=command.cwd,
-                env={**command.env, "PATH": f"{Path(program).parent}:{_FOLDERS}"},
+                env={**command.env, "PATH": f"{Path(program).parent}:{_FOLDERS}", MARKER: marker},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=command.timeout_seconds,
@@ -212,10 +230,31 @@ def _complaint(spec: AgentSpec, failed: Ended, seconds: int) -> str:
     )
 
 
+def is_one(trace: Trace) -> bool:
+    """Tell the trace of an installation from that of a trial, whose id has no such sign."""
+    return trace.trial.startswith(_TRIAL)
+
+
+def goes_on(trace: Trace) -> bool:
+    """Say whether whoever makes an installation is alive: then its folder is locked."""
+    try:
+        with _lock(Path(trace.mount)).open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
     """Keep others of this machine from the same folder; they wait and find it filled."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("w") as file:
+    with _lock(folder).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _lock(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
