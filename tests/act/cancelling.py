@@ -133,6 +133,13 @@ def reb(*arguments, stdout=subprocess.DEVNULL, **env):
     )
 
 
+def given_to(place, layout, kind):
+    """Return what a start in this folder is given by its environment."""
+    image = {"REB_IMAGE": docker_image()} if kind is Kind.DOCKER else {}
+    where = {"REB_MIRROR": str(place / "mirror"), "REB_RESULTS": str(layout.folder)}
+    return {**where, **image, "REB_SANDBOX": kind}
+
+
 def processes_of(*marks):
     """Return the processes of a sandbox that are alive, and what stands in their command lines."""
     found = {}

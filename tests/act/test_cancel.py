@@ -8,10 +8,12 @@ import pytest
 from cancelling import (
     COMMANDS,
     SIGNALS,
+    WORK,
     assert_next_trial_works,
     assert_nothing_is_left,
     begun,
     caught,
+    given_to,
     options,
     patience,
     processes_of,
@@ -20,7 +22,6 @@ from cancelling import (
     silent,
     until,
 )
-from sandbox_fixtures import docker_image
 
 from reb_action import session, trial
 from reb_action.layout import SessionLayout
@@ -75,15 +76,28 @@ def test_kill_at_a_step_leaves_nothing_after_the_next_start(
     assert_nothing_is_left(layout, session.load(layout))
 
 
+@pytest.mark.parametrize("number", SIGNALS[:2], ids=lambda one: one.name)
+def test_interrupt_of_a_whole_run_cleans_up_by_itself(place, tmp_path, kind, number):
+    layout = SessionLayout(folder=tmp_path / "trial")
+    given = given_to(place, layout, kind)
+    given |= {"REB_AGENT": "replay", "REB_AGENT_ARGUMENT": str(place / "slow")}
+    running = reb("run", place / "tiny.yaml", **given)
+    until(layout.source.exists)
+    before = session.load(layout)
+    until(lambda: any(WORK["agent"] in words for words in processes_of(before.handle).values()))
+    sent = time.monotonic()
+    running.send_signal(number)
+    assert running.wait(timeout=patience()) == 130
+    seen(f"{kind} run {number.name}", clean=time.monotonic() - sent)
+    assert_nothing_is_left(layout, before)
+
+
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
 def test_signal_while_a_trial_starts_leaves_nothing_after_the_next_start(
     place, tmp_path, kind, number
 ):
     layout = SessionLayout(folder=tmp_path / "trial")
-    given = {"REB_MIRROR": str(place / "mirror"), "REB_RESULTS": str(layout.folder)}
-    given |= {"REB_SANDBOX": kind, "REB_AGENT": "nop"}
-    if kind is Kind.DOCKER:
-        given |= {"REB_IMAGE": docker_image()}
+    given = {**given_to(place, layout, kind), "REB_AGENT": "nop"}
     running = reb("start", place / "tiny.yaml", **given)
     until(layout.mount.exists)
     before = session.load(layout)

@@ -11,7 +11,7 @@ import pytest
 from cancelling import (
     SIGNALS,
     assert_next_trial_works,
-    docker_image,
+    given_to,
     patience,
     processes_of,
     reb,
@@ -19,6 +19,7 @@ from cancelling import (
     until,
 )
 
+from reb_action.layout import SessionLayout
 from reb_action.sandbox.docker.engine import connect
 from reb_action.sandbox.protocol import Kind
 
@@ -47,11 +48,9 @@ def test_signal_while_a_program_is_installed_leaves_nothing_after_the_next_start
 ):
     folder, cache = tmp_path / "trial", tmp_path / "cache"
     (tmp_path / "late.yaml").write_text(AGENT)
-    given = {"REB_MIRROR": str(place / "mirror"), "REB_RESULTS": str(folder), "REB_SANDBOX": kind}
+    given = given_to(place, SessionLayout(folder=folder), kind)
     given |= {"REB_AGENT": str(tmp_path / "late.yaml"), "REB_CACHE": str(cache)}
     given |= {"UV_DEFAULT_INDEX": index, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    if kind is Kind.DOCKER:
-        given |= {"REB_IMAGE": docker_image()}
     running = reb("start", place / "tiny.yaml", **given)
     docker = kind is Kind.DOCKER
     until(lambda: containers_of(cache) if docker else installs(cache))
