@@ -16,7 +16,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
 from reb_action.render.comment import LIMIT, STAGES, comment
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.text import DOUBTED
+from reb_action.render.marks import DOUBTED
 
 TAGS = {
     *("<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"),
@@ -28,7 +28,7 @@ SMALL = f"""\
 
 | agent | trials | C0 | C1 |
 |---|---|---|---|
-| `codex` `gpt-5.1-codex` | 3 of 3 | 2/3 (0 of 4 imports missing, 1 unknown) | 2/3 |
+| `codex` `gpt-5.1-codex` | 3 of 3 | 2 of 3 (0 of 4 imports missing, 1 trial unknown) | 2 of 3 |
 
 ### Change since `ba5e00000000`
 
@@ -39,15 +39,15 @@ SMALL = f"""\
 
 **Fixed (2)**
 
-- C0 `codex` on `NVIDIA/kvpress`: 0/1 → 1/1
-- C1 `codex` on `hustvl/Vim`: 0/1 → 1/1
+- C0 `codex` on `NVIDIA/kvpress`: 0 of 1 → 1 of 1
+- C1 `codex` on `hustvl/Vim`: 0 of 1 → 1 of 1
 
 <details><summary>Unchanged (4)</summary>
 
-- C0 `codex` on `apple/ml-aim`: 0/1 → 0/1
-- C0 `codex` on `hustvl/Vim`: 1/1 → 1/1
-- C1 `codex` on `NVIDIA/kvpress`: 1/1 → 1/1
-- C1 `codex` on `apple/ml-aim`: 0/1 → 0/1
+- C0 `codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
+- C0 `codex` on `hustvl/Vim`: 1 of 1 → 1 of 1
+- C1 `codex` on `NVIDIA/kvpress`: 1 of 1 → 1 of 1
+- C1 `codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
 
 </details>
 
@@ -114,7 +114,7 @@ def test_without_a_base_that_is_said(board):
 
 def test_long_lists_are_folded_and_short_ones_open(board):
     few = told(board, base=flipped(board, every=50))
-    assert "**Broken (1)**\n\n- C0 `claude-code` on `NVIDIA/kvpress`: 2/2 → 1/2\n" in few
+    assert "**Broken (1)**\n\n- C0 `claude-code` on `NVIDIA/kvpress`: 2 of 2 → 1 of 2\n" in few
     many = told(board, base=flipped(board))
     assert "<details><summary>Fixed (22)</summary>\n\n- C0 `uv` on" in many
 
@@ -139,8 +139,8 @@ def test_other_scoring_leads_when_asked(board):
     strict, paper = (
         read(told(board, scoring=one)).words for one in (Scoring.STRICT, Scoring.PAPER)
     )
-    assert "4/12 (paper: 7/12)" in strict
-    assert "7/12 (strict: 4/12)" in paper
+    assert "4 of 12 (paper: 7 of 12)" in strict
+    assert "7 of 12 (strict: 4 of 12)" in paper
 
 
 SIZES = [

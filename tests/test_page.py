@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reb_action.model.manifest import Level
 from reb_action.render import escape
+from reb_action.render.marks import DOUBTED
 from reb_action.render.markup import block, each, el, join
 from reb_action.render.page import trial_page
 from reb_action.render.page.levels import levels
-from reb_action.render.text import DOUBTED
 
 HOSTILE = (
     "</details></article><script>alert(1)</script>",

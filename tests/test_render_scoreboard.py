@@ -11,7 +11,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Imports, Known, Share
 from reb_action.model.verdict import Scoring
 from reb_action.published import rows
-from reb_action.render import shares
+from reb_action.render import quantities, shares
 from reb_action.render.scoreboard import board_lines, board_summary, board_tables
 from reb_action.statistics import wilson
 
@@ -39,15 +39,15 @@ def terminal(made, width=110):
 @pytest.mark.parametrize(
     ("one", "told"),
     [
-        (share(12, 32), ("12/32", "38 %", "(23-55)")),
-        (share(11, 32, 4), ("11/32 +4", "[31…34] %", "(20-52)")),
-        (share(0, 0, 2), ("0/0 +2", "-")),
+        (share(12, 32), ("12 of 32", "38 %", "(23-55)")),
+        (share(11, 32, 4), ("11 of 32,", "4 unseen", "[31…34] %", "(20-52)")),
+        (share(0, 0, 2), ("0 of 0,", "2 unseen", "not measured")),
         (share(0, 0), ("n/a",)),
         (None, ("n/a",)),
-        (share(0, 9), ("0/9", "0 %", "(0-30)")),
-        (share(999, 1000), ("999/1000", "99 %", "(99-99)")),
-        (share(1, 1000), ("1/1000", "1 %", "(1-1)")),
-        (share(3, 3), ("3/3", "100 %", "(44-100)")),
+        (share(0, 9), ("0 of 9", "0 %", "(0-30)")),
+        (share(999, 1000), ("999 of 1000", "99 %", "(99-99)")),
+        (share(1, 1000), ("1 of 1000", "1 %", "(1-1)")),
+        (share(3, 3), ("3 of 3", "100 %", "(44-100)")),
     ],
 )
 def test_share_in_lines(one, told):
@@ -57,11 +57,11 @@ def test_share_in_lines(one, told):
 @pytest.mark.parametrize(
     ("count", "told"),
     [
-        (Imports(missing=675, total=2858), ("675", "of 2858", "24 %")),
-        (Imports(missing=728, total=2858, most=730), ("728-730", "of 2858", "25-26 %")),
-        (Imports(missing=722, total=2858, most=724), ("722-724", "of 2858", "25 %")),
-        (Imports(missing=0, total=4, unknown=2), ("0", "of 4", "0 %", "2 unknown")),
-        (Imports(missing=0, total=0, unknown=2), ("2 unknown",)),
+        (Imports(missing=675, total=2858), ("675", "of 2,858", "24 %")),
+        (Imports(missing=728, total=2858, most=730), ("728-730", "of 2,858", "25-26 %")),
+        (Imports(missing=722, total=2858, most=724), ("722-724", "of 2,858", "25 %")),
+        (Imports(missing=0, total=4, unknown=2), ("0", "of 4", "0 %", "2 trials unknown")),
+        (Imports(missing=0, total=0, unknown=2), ("2 trials unknown",)),
         (Imports(missing=0, total=0), ("n/a",)),
         (None, ("n/a",)),
     ],
@@ -71,22 +71,22 @@ def test_imports_in_lines(count, told):
 
 
 def test_sums_are_means_over_those_that_know():
-    told = shares.mean(Known(total=22.5, trials=9), 12, shares.dollars)
+    told = shares.mean(Known(total=22.5, trials=9), 12, quantities.dollars)
     assert told == ("$2.50", "(9 of 12)")
-    assert shares.mean(Known(), 12, shares.dollars) == ("unknown", "(0 of 12)")
+    assert shares.mean(Known(), 12, quantities.dollars) == ("unknown", "(0 of 12)")
 
 
 @pytest.mark.parametrize(
     ("told", "number", "text"),
     [
-        (shares.amount, 999, "999"),
-        (shares.amount, 10_500, "10.5 k"),
-        (shares.amount, 7_500_000, "7.5 M"),
-        (shares.duration, 42.4, "42 s"),
-        (shares.duration, 1220, "20 min"),
-        (shares.duration, 7200, "2.0 h"),
-        (shares.size, 5_000_000, "5 MB"),
-        (shares.size, 6_412_300_123, "6.4 GB"),
+        (quantities.amount, 999, "999"),
+        (quantities.amount, 10_500, "10.5 k"),
+        (quantities.amount, 7_500_000, "7.5 M"),
+        (quantities.duration, 42.4, "42.4 s"),
+        (quantities.duration, 1220, "20 min 20 s"),
+        (quantities.duration, 7200, "2 h 0 min"),
+        (quantities.size, 5_000_000, "4.8 MiB"),
+        (quantities.size, 6_412_300_123, "6.0 GiB"),
     ],
 )
 def test_numbers_in_few_figures(told, number, text):
@@ -119,18 +119,18 @@ def test_table_of_the_strict_scoring():
         """\
 | agent | C0 | C1 | C2 | C3 | C4 | C5 | imports missing | hallucinations |
 |---|---|---|---|---|---|---|---|---|
-| `claude-code`<br>`sonnet-4.5`<br>12 of 12 trials | 7/12<br>58 %<br>(32-81) |\
- 6/10<br>60 %<br>(31-83) | 7/12<br>58 %<br>(32-81) | 4/12<br>33 %<br>(14-61) |\
- 1/9 +1<br>[10…11] %<br>(2-43) | 5/12<br>42 %<br>(19-68) | 7<br>of 24<br>29 % |\
+| `claude-code`<br>`sonnet-4.5`<br>12 of 12 trials | 7 of 12<br>58 %<br>(32-81) |\
+ 6 of 10<br>60 %<br>(31-83) | 7 of 12<br>58 %<br>(32-81) | 4 of 12<br>33 %<br>(14-61) |\
+ 1 of 9,<br>1 unseen<br>[10…11] %<br>(2-43) | 5 of 12<br>42 %<br>(19-68) | 7<br>of 24<br>29 % |\
  8<br>(0 + 0 + 8) |
-| `codex`<br>`gpt-5.1-codex`<br>11 of 12 trials | 8/11 +1<br>[67…73] %<br>(43-90) |\
- 7/9 +1<br>[70…78] %<br>(45-94) | 7/11 +1<br>[58…64] %<br>(35-85) |\
- 6/11 +1<br>[50…55] %<br>(28-79) | 2/9 +1<br>[20…22] %<br>(6-55) |\
- 6/11 +1<br>[50…55] %<br>(28-79) | 5-7<br>of 24<br>21-29 % |\
- 5<br>(0 + 0 + 5)<br>1 unknown |
-| `uv`<br>12 of 12 trials | 7/12<br>58 %<br>(32-81) | 5/10<br>50 %<br>(24-76) |\
- 6/12<br>50 %<br>(25-75) | 4/12<br>33 %<br>(14-61) | 2/10<br>20 %<br>(6-51) |\
- 4/12<br>33 %<br>(14-61) | 8<br>of 24<br>33 % | 8<br>(0 + 0 + 8) |""",
+| `codex`<br>`gpt-5.1-codex`<br>11 of 12 trials | 8 of 11,<br>1 unseen<br>[67…73] %<br>(43-90) |\
+ 7 of 9,<br>1 unseen<br>[70…78] %<br>(45-94) | 7 of 11,<br>1 unseen<br>[58…64] %<br>(35-85) |\
+ 6 of 11,<br>1 unseen<br>[50…55] %<br>(28-79) | 2 of 9,<br>1 unseen<br>[20…22] %<br>(6-55) |\
+ 6 of 11,<br>1 unseen<br>[50…55] %<br>(28-79) | 5-7<br>of 24<br>21-29 % |\
+ 5<br>(0 + 0 + 5)<br>1 trial unknown |
+| `uv`<br>12 of 12 trials | 7 of 12<br>58 %<br>(32-81) | 5 of 10<br>50 %<br>(24-76) |\
+ 6 of 12<br>50 %<br>(25-75) | 4 of 12<br>33 %<br>(14-61) | 2 of 10<br>20 %<br>(6-51) |\
+ 4 of 12<br>33 %<br>(14-61) | 8<br>of 24<br>33 % | 8<br>(0 + 0 + 8) |""",
     ]
 
 
@@ -152,9 +152,9 @@ def test_published_rows_stand_in_the_papers_table_alone_and_are_marked():
     strict, paper = (told[told.index(f"### {one} scoring") + 1] for one in ("Strict", "Paper"))
     assert "published" not in strict
     assert paper.splitlines()[-1] == (
-        "| `nexau`<br>`deepseek-v3.1-nex-n1`<br>published | n/a | 16/29<br>55 %<br>(38-72) |"
-        " 41/44<br>93 %<br>(82-98) | 21/43<br>49 %<br>(35-63) | 11/32<br>34 %<br>(20-52) | n/a |"
-        " 722-724<br>of 2858<br>25 % | 16<br>(? + ? + 14) |"
+        "| `nexau`<br>`deepseek-v3.1-nex-n1`<br>published | n/a | 16 of 29<br>55 %<br>(38-72) |"
+        " 41 of 44<br>93 %<br>(82-98) | 21 of 43<br>49 %<br>(35-63) | 11 of 32<br>34 %<br>(20-52) |"
+        " n/a | 722-724<br>of 2,858<br>25 % | 16<br>(? + ? + 14) |"
     )
     assert told[told.index("### Paper scoring") + 2] == (
         "published: arXiv 2603.06739, v1, by public digests of it; its own trials, one run each."
@@ -166,12 +166,12 @@ def test_spent_is_known_for_some():
     assert told[told.index("### Spent per trial") + 1].splitlines()[3:] == [
         (
             "| `codex`<br>`gpt-5.1-codex` | 621 k<br>(11 of 12) | 10.5 k<br>(11 of 12) |"
-            " $1.72<br>(9 of 12) | 17 min<br>(11 of 12) | 5 MB<br>(6 of 12) |"
+            " $1.72<br>(9 of 12) | 16 min 44 s<br>(11 of 12) | 4.8 MiB<br>(6 of 12) |"
             " 10 done<br>1 timed out |"
         ),
         (
             "| `uv` | unknown<br>(0 of 12) | unknown<br>(0 of 12) | unknown<br>(0 of 12) |"
-            " 42 s<br>(12 of 12) | 5 MB<br>(7 of 12) | 12 done |"
+            " 42.5 s<br>(12 of 12) | 4.8 MiB<br>(7 of 12) | 12 done |"
         ),
     ]
 
@@ -214,10 +214,10 @@ def test_levels_that_were_not_asked_for_have_no_column():
     assert told[told.index("### Strict scoring") + 1].splitlines()[0] == heads
 
 
-def test_terminal_shows_each_agent_once_per_scoring_and_what_is_incomplete():
-    text = terminal(board())
-    assert text.count("\n claude-code ") == 3
-    assert text.rstrip().splitlines()[-1].rstrip() == INCOMPLETE
+def test_terminal_of_80_columns_shows_each_agent_by_name_and_what_is_incomplete():
+    text = terminal(board(), width=80)
+    assert text.count("\n claude-code ") == 4
+    assert " ".join(text.split()).endswith(INCOMPLETE)
 
 
 def test_terminal_leaves_many_trials_out():
@@ -231,12 +231,12 @@ def test_lines_say_everything_without_a_table():
     told = list(board_lines(board(published=rows())))
     assert told[:7] == [
         "claude-code sonnet-4.5: 12 of 12 trials have a verdict",
-        "  C0 strict 7/12 58 % (32-81); paper 5/12 42 % (19-68)",
-        "  C1 strict 6/10 60 % (31-83); paper 6/10 60 % (31-83)",
-        "  C2 strict 7/12 58 % (32-81); paper 7/12 58 % (32-81)",
-        "  C3 strict 4/12 33 % (14-61); paper 7/12 58 % (32-81)",
-        "  C4 strict 1/9 +1 [10…11] % (2-43); paper 3/11 +1 [25…27] % (10-57)",
-        "  C5 strict 5/12 42 % (19-68); paper 5/12 42 % (19-68)",
+        "  C0 strict 7 of 12 58 % (32-81); paper 5 of 12 42 % (19-68)",
+        "  C1 strict 6 of 10 60 % (31-83); paper 6 of 10 60 % (31-83)",
+        "  C2 strict 7 of 12 58 % (32-81); paper 7 of 12 58 % (32-81)",
+        "  C3 strict 4 of 12 33 % (14-61); paper 7 of 12 58 % (32-81)",
+        "  C4 strict 1 of 9, 1 unseen [10…11] % (2-43); paper 3 of 11, 1 unseen [25…27] % (10-57)",
+        "  C5 strict 5 of 12 42 % (19-68); paper 5 of 12 42 % (19-68)",
     ]
     assert told[-3:-1] == [
         f"run again, missing: {MISSING}: no artifact of this trial came back",

@@ -16,12 +16,12 @@ from test_page import HOSTILE, VOID, filled
 from reb_action import documents, published
 from reb_action.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.scoreboard import Cell, Imports, Scoreboard, Share
+from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render import site
 from reb_action.render.site.cell import cell_of
 from reb_action.render.site.names import page_of, safe
 from reb_action.render.site.pyramid import pyramid
-from reb_action.render.site.share import bracket, imports, interval, percent
+from reb_action.render.site.share import imports
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 
@@ -238,33 +238,6 @@ def test_equal_boards_are_equal_bytes():
     assert site.build(board(), views(board())) == built()
 
 
-@pytest.mark.parametrize(
-    ("share", "told"),
-    [(0, "0 %"), (0.001, "1 %"), (0.494, "49 %"), (0.999, "99 %"), (1, "100 %")],
-)
-def test_none_and_all_are_said_only_of_none_and_all(share, told):
-    assert percent(share) == told
-
-
-@pytest.mark.parametrize(
-    ("share", "told"),
-    [
-        (Share(passed=1, counted=2), "50 %"),
-        (Share(passed=1, counted=2, unseen=2), "25\N{EN DASH}50 %"),
-        (Share(passed=0, counted=2, unseen=2), "0 %"),
-        (Share(passed=0, counted=0, unseen=2), "not measured"),
-        (Share(passed=0, counted=0), "n/a"),
-    ],
-)
-def test_share_is_a_bracket_where_something_is_unseen(share, told):
-    assert bracket(share) == told
-
-
-def test_interval_is_in_whole_per_cent():
-    assert interval(Share(passed=1, counted=2, interval=(0.094, 0.906))) == "9\N{EN DASH}91 %"
-    assert interval(Share(passed=0, counted=0)) is None
-
-
 def test_imports_of_nobody_are_unknown_and_not_zero():
     found = imports(Imports(missing=0, total=0, unknown=2))
     assert found.text == '<span class="absent">2 trials unknown</span>'
@@ -320,47 +293,47 @@ def test_cell_tells_where_the_paper_differs_and_the_probe_is_in_doubt():
 STRICT = [
     [
         "claude-code sonnet-4.5 version 2.0.30 12 of 12 trials judged",
-        "58 % 7 of 12 95 % interval 32-81 %",
-        "60 % 6 of 10 95 % interval 31-83 %",
-        "58 % 7 of 12 95 % interval 32-81 %",
-        "33 % 4 of 12 95 % interval 14-61 %",
-        "10-11 % 1 of 9, 1 unseen 95 % interval 2-43 %",
-        "42 % 5 of 12 95 % interval 19-68 %",
+        "58 % 7 of 12 95 % interval (32-81)",
+        "60 % 6 of 10 95 % interval (31-83)",
+        "58 % 7 of 12 95 % interval (32-81)",
+        "33 % 4 of 12 95 % interval (14-61)",
+        "[10…11] % 1 of 9, 1 unseen 95 % interval (2-43)",
+        "42 % 5 of 12 95 % interval (19-68)",
     ],
     [
         "codex gpt-5.1-codex version 0.44.0 11 of 12 trials judged",
-        "67-73 % 8 of 11, 1 unseen 95 % interval 43-90 %",
-        "70-78 % 7 of 9, 1 unseen 95 % interval 45-94 %",
-        "58-64 % 7 of 11, 1 unseen 95 % interval 35-85 %",
-        "50-55 % 6 of 11, 1 unseen 95 % interval 28-79 %",
-        "20-22 % 2 of 9, 1 unseen 95 % interval 6-55 %",
-        "50-55 % 6 of 11, 1 unseen 95 % interval 28-79 %",
+        "[67…73] % 8 of 11, 1 unseen 95 % interval (43-90)",
+        "[70…78] % 7 of 9, 1 unseen 95 % interval (45-94)",
+        "[58…64] % 7 of 11, 1 unseen 95 % interval (35-85)",
+        "[50…55] % 6 of 11, 1 unseen 95 % interval (28-79)",
+        "[20…22] % 2 of 9, 1 unseen 95 % interval (6-55)",
+        "[50…55] % 6 of 11, 1 unseen 95 % interval (28-79)",
     ],
     [
         "uv version 0.9.1 12 of 12 trials judged",
-        "58 % 7 of 12 95 % interval 32-81 %",
-        "50 % 5 of 10 95 % interval 24-76 %",
-        "50 % 6 of 12 95 % interval 25-75 %",
-        "33 % 4 of 12 95 % interval 14-61 %",
-        "20 % 2 of 10 95 % interval 6-51 %",
-        "33 % 4 of 12 95 % interval 14-61 %",
+        "58 % 7 of 12 95 % interval (32-81)",
+        "50 % 5 of 10 95 % interval (24-76)",
+        "50 % 6 of 12 95 % interval (25-75)",
+        "33 % 4 of 12 95 % interval (14-61)",
+        "20 % 2 of 10 95 % interval (6-51)",
+        "33 % 4 of 12 95 % interval (14-61)",
     ],
 ]
 CODEX_BY_THE_PAPER = [
     "codex gpt-5.1-codex version 0.44.0 11 of 12 trials judged",
-    "20.9-30.3 % 69-100 of 330 imports",
-    "70-78 % 7 of 9, 1 unseen 95 % interval 45-94 %",
-    "58-64 % 7 of 11, 1 unseen 95 % interval 35-85 %",
-    "67-73 % 8 of 11, 1 unseen 95 % interval 43-90 %",
-    "33-36 % 4 of 11, 1 unseen 95 % interval 15-65 %",
+    "21-30 % 69-100 of 330 imports missing",
+    "[70…78] % 7 of 9, 1 unseen 95 % interval (45-94)",
+    "[58…64] % 7 of 11, 1 unseen 95 % interval (35-85)",
+    "[67…73] % 8 of 11, 1 unseen 95 % interval (43-90)",
+    "[33…36] % 4 of 11, 1 unseen 95 % interval (15-65)",
     "5 0 path, 0 version, 5 capability, 1 trial unknown",
 ]
 GLM = [
-    "26.6 % 759-761 of 2,858 imports",
-    "55 % 16 of 29 95 % interval 38-72 %",
-    "91 % 40 of 44 95 % interval 79-96 %",
-    "49 % 21 of 43 95 % interval 35-63 %",
-    "38 % 12 of 32 95 % interval 23-55 %",
+    "27 % 759-761 of 2,858 imports missing",
+    "55 % 16 of 29 95 % interval (38-72)",
+    "91 % 40 of 44 95 % interval (79-96)",
+    "49 % 21 of 43 95 % interval (35-63)",
+    "38 % 12 of 32 95 % interval (23-55)",
     "18 17 capability",
 ]
 MAP = [

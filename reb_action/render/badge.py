@@ -8,6 +8,7 @@ from reb_action.levels import spec_of
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
+from reb_action.render import shares
 from reb_action.render.escape import clean
 from reb_action.render.markup import Html, el
 
@@ -30,7 +31,7 @@ def badge_of(score: AgentScore, level: Level, *, scoring: Scoring = Scoring.STRI
     share = score.levels.get(scoring, {}).get(level, Share(passed=0, counted=0))
     name = clean(score.agent, limit=_NAME) or "agent"
     label = f"{name} {level}" if scoring is Scoring.STRICT else f"{name} {level} paper"
-    message = _message(share)
+    message = shares.short(share)
     told = f"{name}, {level} {spec_of(level).title}, {scoring} scoring: {message}"
     return Badge(label=label, message=message, colour=_colour(share), title=told)
 
@@ -64,13 +65,6 @@ def svg(badge: Badge) -> bytes:
         aria_label=badge.title,
     )
     return f"{image.text}\n".encode()
-
-
-def _message(share: Share) -> str:
-    unseen = f", {share.unseen} unseen" if share.unseen else ""
-    if share.share is None:
-        return f"not measured{unseen}"
-    return f"{share.passed} of {share.counted}{unseen}"
 
 
 def _colour(share: Share) -> str:

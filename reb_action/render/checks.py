@@ -22,7 +22,7 @@ from reb_action.render import sections, shares
 from reb_action.render.differences import counts
 from reb_action.render.edition import Edition
 from reb_action.render.escape import clean, markdown
-from reb_action.render.text import MARKS
+from reb_action.render.marks import MARKS
 
 _CUT: Final = "\n\nCut for its length: the run's summary and artifacts have the rest.\n"
 _AGENTS: Final = 200

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from reb_action.model.publication import COMMENT_CHARACTERS, MARKER_CHARACTERS
-from reb_action.render import differences, sections
+from reb_action.render import differences, sections, shares
 from reb_action.render.edition import Edition
 from reb_action.render.escape import markdown
 
@@ -67,7 +67,7 @@ def _blocks(edition: Edition, stage: Stage) -> Iterator[str]:
     yield sections.standing(edition)
     yield sections.table(sections.agents(edition))
     if not edition.board.complete:
-        yield sections.UNSEEN
+        yield shares.UNSEEN
     yield from differences.blocks(edition.compared, names=stage.names)
     yield from sections.again(edition, most=stage.names)
     yield from _trials(edition, stage.grid)

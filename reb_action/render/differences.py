@@ -70,4 +70,4 @@ def _chance(chance: float | None) -> str:
 
 
 def _count(count: Count | None) -> str:
-    return "nothing" if count is None else f"{count.passed}/{count.counted}"
+    return "nothing" if count is None else f"{count.passed} of {count.counted}"

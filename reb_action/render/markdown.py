@@ -7,7 +7,8 @@ from reb_action.levels import spec_of
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring, Standing, Verdict
 from reb_action.render.escape import markdown
-from reb_action.render.text import MARKS, doubt, doubt_lines, headline
+from reb_action.render.marks import MARKS
+from reb_action.render.text import doubt, doubt_lines, headline
 
 
 def trial_summary(

@@ -9,7 +9,7 @@ from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.edition import Edition
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.text import DOUBT, DOUBTED, MARKS
+from reb_action.render.marks import DOUBT, DOUBTED, MARKS, doubt
 
 AGENTS: Final = 40
 """Agents in a table; the summary has them all."""
@@ -22,9 +22,6 @@ LETTERS: Final = {
     Outcome.NOT_APPLICABLE: "-",
     Outcome.INVALID: "!",
 }
-UNSEEN: Final = (
-    "+k: planned trials that nothing is known of; [a…b] %: those counted as failed…left out."
-)
 WHY: Final = ("trial", "levels", "outcome", "why", "likely cause")
 """The head of what `failing` yields."""
 FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
@@ -58,8 +55,8 @@ def agents(edition: Edition) -> Iterator[tuple[str, ...]]:
     scoring, found = edition.fail_on.scoring, edition.board.agents
     yield ("agent", "trials", *edition.levels)
     for one in found[:AGENTS]:
-        shares = (share(one, level, scoring) for level in edition.levels)
-        yield (named(one), f"{one.judged} of {one.planned}", *shares)
+        told = (share(one, level, scoring) for level in edition.levels)
+        yield (named(one), f"{one.judged} of {one.planned}", *told)
     if len(found) > AGENTS:
         yield (f"and {len(found) - AGENTS} more", *("" for _ in range(len(edition.levels) + 1)))
 
@@ -74,14 +71,13 @@ def share(one: AgentScore, level: Level, scoring: Scoring) -> str:
     """Return passed of counted, what is unseen, the other scoring, and for C0 the imports."""
     other = Scoring.PAPER if scoring is Scoring.STRICT else Scoring.STRICT
     lead, beside = one.levels[scoring].get(level), one.levels[other].get(level)
-    if lead is None or beside is None or not (lead.counted or lead.unseen):
-        return "n/a"
+    if lead is None or beside is None or not shares.planned(lead):
+        return shares.NONE
     told = [shares.counts(lead), *([shares.bracket(lead)] if lead.unseen else [])]
     if (lead.passed, lead.counted) != (beside.passed, beside.counted):
         told.append(f"({other}: {shares.counts(beside)})")
     if level is Level.C0 and (imports := one.imports.get(scoring)) is not None:
-        unknown = f", {imports.unknown} unknown" if imports.unknown else ""
-        told.append(f"({imports.missing} of {imports.total} imports missing{unknown})")
+        told.append(f"({shares.imports_line(imports)})")
     return " ".join(told)
 
 
@@ -151,8 +147,7 @@ def outcome_of(edition: Edition, row: TrialRow, level: Level) -> Outcome:
 def _words(edition: Edition, row: TrialRow) -> Iterator[str]:
     for level in edition.levels:
         outcome, cell = outcome_of(edition, row, level), row.cells.get(level)
-        sure = cell is None or cell.qualified or outcome is Outcome.NOT_APPLICABLE
-        yield MARKS[outcome] if sure else f"{MARKS[outcome]}{DOUBT}"
+        yield f"{MARKS[outcome]}{doubt(outcome, qualified=cell is None or cell.qualified)}"
 
 
 def _letters(edition: Edition, row: TrialRow) -> Iterator[str]:

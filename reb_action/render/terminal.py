@@ -13,8 +13,8 @@ from reb_action.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, Standing, Verdict
 from reb_action.render.escape import log
+from reb_action.render.marks import MARKS
 from reb_action.render.text import (
-    MARKS,
     cause_lines,
     doubt,
     doubt_lines,

@@ -6,21 +6,9 @@ from typing import Final
 from reb_action.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
+from reb_action.render import marks
 from reb_action.render.escape import clean, log
-
-MARKS: Final = {
-    Outcome.PASSED: "passed",
-    Outcome.FAILED: "FAILED",
-    Outcome.BLOCKED: "BLOCKED",
-    Outcome.NOT_APPLICABLE: "n/a",
-    Outcome.INVALID: "INVALID",
-}
-"""Words, not colours: they read the same in a log and in a screen reader."""
-
-DOUBT: Final = "\N{DAGGER}"
-"""Follows the outcome of a level that is not qualified."""
-
-DOUBTED: Final = f"{DOUBT} not qualified: never yet seen to pass where it must and fail elsewhere."
+from reb_action.render.marks import DOUBTED, MARKS
 
 
 def verdict_lines(verdict: Verdict, unqualified: Collection[Level] = ()) -> Iterator[str]:
@@ -109,7 +97,7 @@ def level_line(result: LevelResult, unqualified: Collection[Level] = ()) -> str:
 
 def doubt(result: LevelResult, unqualified: Collection[Level]) -> str:
     """Return what follows the outcome of a level: a mark where it is not qualified."""
-    return DOUBT if result.level in unqualified else ""
+    return marks.doubt(result.outcome, qualified=result.level not in unqualified)
 
 
 def doubt_lines(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:

@@ -54,8 +54,8 @@ COMMENT = """\
 
 | agent | trials | C0 | C1 | C2 | C3 | C4 | C5 |
 |---|---|---|---|---|---|---|---|
-| `nop` | 1 of 1 | 0/1 (1 of 1 imports missing) | 0/1 | n/a | n/a | n/a | 0/1 |
-| `replay` | 1 of 1 | 1/1 (0 of 1 imports missing) | 0/1 | n/a | n/a | n/a | 1/1 |
+| `nop` | 1 of 1 | 0 of 1 (1 of 1 import missing) | 0 of 1 | n/a | n/a | n/a | 0 of 1 |
+| `replay` | 1 of 1 | 1 of 1 (0 of 1 import missing) | 0 of 1 | n/a | n/a | n/a | 1 of 1 |
 
 ### Change since `BASE`
 
@@ -67,7 +67,7 @@ COMMENT = """\
 
 **Broken (1)**
 
-- C1 `replay` on `example/tiny`: 1/1 → 0/1
+- C1 `replay` on `example/tiny`: 1 of 1 → 0 of 1
 """
 
 
@@ -210,7 +210,7 @@ def test_another_run_is_published_unverified_to_its_own_pull_request(world):
     assert {one["head_sha"] for one in world["checks"][12:]} == {"f" * 40}
     body = world["comments"]["5"]
     assert "**Unverified: the workflow that made it comes from a fork.**" in body
-    assert "- C1 `replay` on `example/tiny`: 1/1 → 0/1" in body
+    assert "- C1 `replay` on `example/tiny`: 1 of 1 → 0 of 1" in body
 
 
 def test_every_run_has_its_summary(published):

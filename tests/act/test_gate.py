@@ -14,7 +14,7 @@ from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
 from reb_action.render.markdown import trial_summary
-from reb_action.render.text import DOUBTED
+from reb_action.render.marks import DOUBTED
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 

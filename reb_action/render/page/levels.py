@@ -6,10 +6,11 @@ from reb_action.levels import spec_of
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import LevelResult
+from reb_action.render.marks import DOUBTED
 from reb_action.render.markup import Html, Node, block, el, join, spaced
 from reb_action.render.page.observed import observed
 from reb_action.render.page.view import View, code, facts, folded, word
-from reb_action.render.text import DOUBTED, doubt
+from reb_action.render.text import doubt
 
 LOG_LINES: Final = 60
 """How much of a log's end the page shows; all of it is in the folder."""

@@ -16,7 +16,8 @@ from reb_action.model.observation import (
 )
 from reb_action.model.verdict import ImportCount
 from reb_action.render.markup import Html, Node, each, el, join, spaced
-from reb_action.render.page.view import SHOWN, code, count, duration, facts, named, size, table
+from reb_action.render.page.view import SHOWN, code, facts, named, table
+from reb_action.render.quantities import count, duration, size
 
 
 def observed(seen: Observation, imports: ImportCount | None) -> Html:

@@ -6,17 +6,8 @@ from reb_action.model.agent import AgentRun, Report, Usage
 from reb_action.model.verdict import Verdict
 from reb_action.render.markup import Html, Node, block, each, el, join, spaced
 from reb_action.render.page.levels import LOG_LINES
-from reb_action.render.page.view import (
-    SHOWN,
-    View,
-    code,
-    count,
-    duration,
-    facts,
-    folded,
-    size,
-    table,
-)
+from reb_action.render.page.view import SHOWN, View, code, facts, folded, table
+from reb_action.render.quantities import count, duration, size
 
 
 def agent(view: View) -> Html:

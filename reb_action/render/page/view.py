@@ -68,27 +68,6 @@ def folded(summary: str, *children: Node) -> Html:
     return el("details", el("summary", summary), *children)
 
 
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
-def size(size_bytes: int) -> str:
-    """Return a size as people say it."""
-    mib = size_bytes / 2**20
-    if mib >= 1024:
-        return f"{mib / 1024:,.1f} GiB"
-    return f"{mib:,.1f} MiB" if mib >= 1 else f"{size_bytes / 1024:,.1f} KiB"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def _row(heads: tuple[str, ...], cells: tuple[Node, ...]) -> Html:
     first, *rest = zip(heads, cells, strict=True)
     cell = el("th", first[1], scope="row", role="rowheader")

@@ -7,6 +7,7 @@ from reb_action.model.scoreboard import AgentScore, Published, Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.escape import log
+from reb_action.render.quantities import amount, dollars, duration, size
 from reb_action.render.scoreboard.tables import PUBLISHED, headline
 
 
@@ -40,11 +41,11 @@ def _share(one: AgentScore, scoring: Scoring, level: Level) -> str:
 
 def _spent(one: AgentScore) -> Iterator[tuple[str, tuple[str, str]]]:
     took, planned = one.spent, one.planned
-    yield "tokens in, mean", shares.mean(took.input_tokens, planned, shares.amount)
-    yield "tokens out, mean", shares.mean(took.output_tokens, planned, shares.amount)
-    yield "cost, mean", shares.mean(took.cost_usd, planned, shares.dollars)
-    yield "time, mean", shares.mean(took.seconds, planned, shares.duration)
-    yield "environment, mean", shares.mean(took.prefix_bytes, planned, shares.size)
+    yield "tokens in, mean", shares.mean(took.input_tokens, planned, amount)
+    yield "tokens out, mean", shares.mean(took.output_tokens, planned, amount)
+    yield "cost, mean", shares.mean(took.cost_usd, planned, dollars)
+    yield "time, mean", shares.mean(took.seconds, planned, duration)
+    yield "environment, mean", shares.mean(took.prefix_bytes, planned, size)
 
 
 def _published(one: Published) -> Iterator[str]:

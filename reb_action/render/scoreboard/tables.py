@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.model.manifest import Level, Outcome
+from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Cell, Published, Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
-from reb_action.render.text import MARKS
+from reb_action.render.marks import DOUBTED, MARKS, doubt
+from reb_action.render.quantities import amount, dollars, duration, size
 
 PUBLISHED: Final = "published"
 
@@ -70,9 +71,9 @@ def trials(board: Scoreboard, scoring: Scoring) -> Table:
     """Return a row for each trial with a verdict: its outcomes by one scoring, then the other's."""
     levels = levels_of(board)
     rows = tuple(_trial(row, levels, scoring) for row in board.trials)
-    marks = any(not cell.qualified for row in board.trials for cell in row.cells.values())
-    note = (f"{_MARK} not qualified: never yet seen to pass where it must and fail elsewhere.",)
-    return Table(title="Trials", heads=("trial", *levels), rows=rows, notes=note if marks else ())
+    marked = any(not cell.qualified for row in board.trials for cell in row.cells.values())
+    notes = (DOUBTED,) if marked else ()
+    return Table(title="Trials", heads=("trial", *levels), rows=rows, notes=notes)
 
 
 def run_again(board: Scoreboard) -> Table:
@@ -129,12 +130,12 @@ def _spent(one: AgentScore) -> tuple[Lines, ...]:
     endings = tuple(f"{count} {ending.replace('_', ' ')}" for ending, count in one.endings.items())
     return (
         _name(one.agent, one.model),
-        shares.mean(took.input_tokens, planned, shares.amount),
-        shares.mean(took.output_tokens, planned, shares.amount),
-        shares.mean(took.cost_usd, planned, shares.dollars),
-        shares.mean(took.seconds, planned, shares.duration),
-        shares.mean(took.prefix_bytes, planned, shares.size),
-        endings or (shares.NOTHING,),
+        shares.mean(took.input_tokens, planned, amount),
+        shares.mean(took.output_tokens, planned, amount),
+        shares.mean(took.cost_usd, planned, dollars),
+        shares.mean(took.seconds, planned, duration),
+        shares.mean(took.prefix_bytes, planned, size),
+        endings or (shares.NONE,),
     )
 
 
@@ -145,14 +146,10 @@ def _trial(row: TrialRow, levels: Iterable[Level], scoring: Scoring) -> tuple[Li
 def _cell(cell: Cell, scoring: Scoring) -> Lines:
     second = other(scoring)
     first, differs = cell.by(scoring), cell.by(scoring) is not cell.by(second)
-    mark = "" if cell.qualified or first is Outcome.NOT_APPLICABLE else _MARK
-    told = f"{MARKS[first]}{mark}"
+    told = f"{MARKS[first]}{doubt(first, qualified=cell.qualified)}"
     return (told, f"({second}: {MARKS[cell.by(second)]})") if differs else (told,)
 
 
 def _why(kind: str, found: Iterable[tuple[str, str]]) -> Iterator[tuple[Lines, ...]]:
     for name, why in found:
         yield (Quoted(text=name),), (kind,), (Quoted(text=why),)
-
-
-_MARK: Final = "\N{DAGGER}"

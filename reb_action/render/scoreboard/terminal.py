@@ -24,6 +24,8 @@ from reb_action.render.scoreboard.tables import (
 )
 from reb_action.render.shares import LEGEND
 
+_MOST_COLUMNS: Final = 7
+"""So many fit into 80 characters; a wider table goes on below."""
 _MOST_TRIALS: Final = 100
 """Above this many a row for each trial hides what the agents came to."""
 
@@ -41,16 +43,23 @@ def board_tables(board: Scoreboard) -> RenderableType:
 
 def _drawn(table: Table) -> Iterator[RenderableType]:
     yield Text(table.title, style="bold")
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for number, head in enumerate(table.heads):
-        # What is ours keeps its lines; names, reasons and ends give way.
-        inner = 0 < number < len(table.heads) - 1
-        grid.add_column(head.replace(" ", "\n"), overflow="fold", no_wrap=inner)
-    for row in table.rows:
-        grid.add_row(*(_cell(lines) for lines in row))
-    yield grid
+    for start in range(1, len(table.heads), _MOST_COLUMNS - 1):
+        yield _grid(table, slice(start, start + _MOST_COLUMNS - 1))
     for note in table.notes:
         yield Padding(Text(note, style="dim"), (0, 0, 1, 0))
+
+
+def _grid(table: Table, shown: slice) -> Grid:
+    """Return some columns, after the names."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    grid.add_column(table.heads[0], overflow="fold")
+    for head in table.heads[shown]:
+        # What is ours keeps its lines; names, reasons and ends give way.
+        inner = head != table.heads[-1]
+        grid.add_column(head.replace(" ", "\n"), overflow="fold", no_wrap=inner)
+    for row in table.rows:
+        grid.add_row(*(_cell(lines) for lines in (row[0], *row[shown])))
+    return grid
 
 
 def _cell(lines: Lines) -> Text:

@@ -6,11 +6,12 @@ from reb_action.levels import LEVELS
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Imports, Published, Scoreboard, Share
 from reb_action.model.verdict import ClaimKind, Scoring
+from reb_action.render import shares
 from reb_action.render.markup import Html, el, join, spaced
-from reb_action.render.page.view import count
+from reb_action.render.quantities import count
 from reb_action.render.site.grid import Column, Field, Row, controls, grid, search
 from reb_action.render.site.names import agent_of, folder_of
-from reb_action.render.site.share import imports, measured, worst
+from reb_action.render.site.share import imports, measured
 
 _LEVELS = tuple(Column(name=spec.level, title=spec.title, first="descending") for spec in LEVELS)
 _STRICT = (Column(name="agent"), *_LEVELS)
@@ -40,16 +41,16 @@ def board(scoreboard: Scoreboard) -> Html:
 
 
 def _strict(score: AgentScore) -> Row:
-    shares = score.levels.get(Scoring.STRICT, {})
-    fields = (_field(shares.get(spec.level)) for spec in LEVELS)
+    found = score.levels.get(Scoring.STRICT, {})
+    fields = (_field(found.get(spec.level)) for spec in LEVELS)
     return Row(head=_name(score), fields=tuple(fields))
 
 
 def _paper(score: AgentScore) -> Row:
-    shares = score.levels.get(Scoring.PAPER, {})
+    found = score.levels.get(Scoring.PAPER, {})
     fields = (
         _imports(score.imports.get(Scoring.PAPER)),
-        *(_field(shares.get(spec.level)) for spec in LEVELS[1:-1]),
+        *(_field(found.get(spec.level)) for spec in LEVELS[1:-1]),
         _honesty(score),
     )
     return Row(head=_name(score), fields=fields)
@@ -58,9 +59,9 @@ def _paper(score: AgentScore) -> Row:
 def _honesty(score: AgentScore) -> Field:
     counts = score.hallucinations
     if not counts:
-        return Field(shown=el("span", "n/a", class_="absent"), value="")
+        return Field(shown=el("span", shares.NONE, class_="absent"), value="")
     share = score.levels.get(Scoring.PAPER, {}).get(Level.C5)
-    unknown = (f"{count(share.unseen, 'trial')} unknown",) if share and share.unseen else ()
+    unknown = (shares.unknown_trials(share.unseen),) if share and share.unseen else ()
     kinds = (*(f"{counts[kind]} {kind}" for kind in ClaimKind if kind in counts), *unknown)
     total = sum(counts.values())
     return Field(shown=_hallucinations(total, ", ".join(kinds)), value=str(total))
@@ -83,7 +84,7 @@ def _field(share: Share | None) -> Field:
 
 
 def _imports(found: Imports | None) -> Field:
-    share = worst(found) / found.total if found and found.total else ""
+    share = shares.ends(found)[1] / found.total if found and found.total else ""
     return Field(shown=imports(found), value=share)
 
 

@@ -6,9 +6,9 @@ from functools import cache
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Cell
 from reb_action.model.verdict import Scoring
+from reb_action.render.marks import DOUBT, doubt
 from reb_action.render.markup import el, join
 from reb_action.render.site.grid import Field
-from reb_action.render.text import DOUBT
 
 _RANK = {
     Outcome.PASSED: 4.0,
@@ -36,8 +36,7 @@ def word(outcome: Outcome) -> str:
 @cache
 def _same(outcome: Outcome, paper: Outcome, qualified: bool) -> Field:
     differs = el("small", f"paper: {word(paper)}") if paper is not outcome else None
-    mark = "" if qualified else DOUBT
-    shown = join(el("span", f"{word(outcome)}{mark}"), differs)
+    shown = join(el("span", f"{word(outcome)}{doubt(outcome, qualified=qualified)}"), differs)
     return Field(shown=shown, value=_RANK[outcome], class_=outcome)
 
 
@@ -47,7 +46,7 @@ def _several(cells: Sequence[Cell]) -> Field:
         return Field(shown=el("span", "invalid"), value=_RANK[Outcome.INVALID], class_="invalid")
     passed, counted = one
     differs = None if one == other or other is None else f"paper: {other[0]} of {other[1]}"
-    mark = "" if all(cell.qualified for cell in cells) else DOUBT
+    mark = DOUBT if any(doubt(one.outcome, qualified=one.qualified) for one in cells) else ""
     shown = join(
         el("span", f"{passed} of {counted}{mark}"), el("small", differs) if differs else None
     )

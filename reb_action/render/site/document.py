@@ -7,13 +7,15 @@ from typing import Final
 
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.render.frame import head, sheet
+from reb_action.render.marks import DOUBT, MEANS
 from reb_action.render.markup import Html, Node, each, el, join, spaced
-from reb_action.render.page.view import SHOWN, code, count, facts, folded
+from reb_action.render.page.view import SHOWN, code, facts, folded
+from reb_action.render.quantities import count
+from reb_action.render.shares import UNSEEN, WORDS
 from reb_action.render.site.board import board
 from reb_action.render.site.figures import figures, spent
 from reb_action.render.site.heat import heat
 from reb_action.render.site.trials import trials
-from reb_action.render.text import DOUBT, DOUBTED
 
 BOARD: Final = "index.html"
 TRIALS: Final = "trials.html"
@@ -111,8 +113,7 @@ def _incomplete(scoreboard: Scoreboard) -> Node:
             spaced(
                 el("strong", "This comparison is incomplete."),
                 f"{_and(told)}.",
-                "A share is a bracket: from everything unseen counted as failed, to everything"
-                " unseen left out.",
+                UNSEEN,
             ),
         ),
         _named("Missing", scoreboard.missing),
@@ -143,8 +144,7 @@ def _foot(reb: str) -> Html:
         "footer",
         el(
             "p",
-            "Every share comes with its 95 % interval (Wilson). Where two intervals overlap,"
-            " the difference may be chance.",
+            "Where the intervals of two shares overlap, the difference may be chance.",
         ),
         facts(
             ("passed", "The level holds."),
@@ -152,8 +152,8 @@ def _foot(reb: str) -> Html:
             ("blocked", "No usable report or interpreter, so nothing could be observed; counts 0."),
             ("n/a", "The manifest says so, with a reason; not counted."),
             ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
-            ("unseen", "Planned and without an outcome: missing, or invalid."),
-            (DOUBT, DOUBTED.removeprefix(f"{DOUBT} ").capitalize()),
+            *WORDS.items(),
+            (DOUBT, MEANS),
         ),
         el(
             "p", spaced(f"Put together by reb {reb}.", el("a", "All numbers as JSON", href=NUMBERS))

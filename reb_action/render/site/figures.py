@@ -6,7 +6,7 @@ from reb_action.levels import LEVELS
 from reb_action.model.agent import Ending
 from reb_action.model.scoreboard import AgentScore, Known, Scoreboard
 from reb_action.render.markup import Html, el, join, spaced
-from reb_action.render.page.view import count, duration, size
+from reb_action.render.quantities import count, duration, size
 from reb_action.render.site.grid import Column, Field, Row, grid
 from reb_action.render.site.names import folder_of
 from reb_action.render.site.pyramid import pyramid
@@ -77,7 +77,7 @@ def _spent(score: AgentScore) -> Row:
         _mean(found.output_tokens, lambda mean: f"{mean:,.0f}", score),
         _mean(found.cost_usd, lambda mean: f"{mean:,.2f}", score),
         _mean(found.seconds, duration, score),
-        _mean(found.prefix_bytes, lambda mean: size(int(mean)), score),
+        _mean(found.prefix_bytes, size, score),
         Field(shown=", ".join(_endings(score))),
     )
     head = join(score.agent, el("small", score.model) if score.model else None)

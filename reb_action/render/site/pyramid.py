@@ -7,7 +7,7 @@ from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render.markup import Html, el, join
 from reb_action.render.page.pyramid import PAPER, ROW, TOP, WORDS, points
-from reb_action.render.site.share import bracket
+from reb_action.render.shares import bracket, planned
 
 
 def pyramid(score: AgentScore, *, name: str) -> Html:
@@ -44,10 +44,10 @@ def _sentences(score: AgentScore) -> Iterator[str]:
 
 def _stratum(number: int, spec: LevelSpec, strict: Share | None, paper: Share | None) -> Html:
     top = TOP + number * ROW
-    planned = strict is not None and (strict.counted or strict.unseen)
+    track = "track" if planned(strict) else "track none"
     return el(
         "g",
-        el("polygon", points=points(number, top), class_="track" if planned else "track none"),
+        el("polygon", points=points(number, top), class_=track),
         _filled(number, top, strict),
         el("text", f"{spec.level} {spec.title}", x=WORDS, y=top + 16, class_="title"),
         _told(strict, WORDS, top, "word"),
@@ -66,6 +66,5 @@ def _filled(number: int, top: int, share: Share | None) -> Html:
 
 
 def _told(share: Share | None, x: int, top: int, class_: str) -> Html:
-    if share is None or not (share.counted or share.unseen):
-        return el("text", "n/a", x=x, y=top + 34, class_=f"{class_} none")
-    return el("text", bracket(share), x=x, y=top + 34, class_=class_)
+    shown = class_ if planned(share) else f"{class_} none"
+    return el("text", bracket(share), x=x, y=top + 34, class_=shown)

@@ -8,7 +8,7 @@ from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.escape import clean
 from reb_action.render.markup import Html, Node, breakable, el, join, spaced
-from reb_action.render.page.view import duration
+from reb_action.render.quantities import duration
 from reb_action.render.site.board import order
 from reb_action.render.site.cell import cell_of
 from reb_action.render.site.grid import Column, Field, Row, choice, controls, grid, search
