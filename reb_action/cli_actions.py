@@ -12,6 +12,7 @@ from reb_action.cli_options import (
     folder_argument,
     levels_option,
     model_option,
+    model_url_option,
     runner_options,
     scoring_option,
 )
@@ -72,6 +73,7 @@ from reb_action.model.verdict import Scoring
 )
 @agent_seconds_option
 @model_option
+@model_url_option
 @click.option(
     "--has-model-key",
     envvar="REB_HAS_MODEL_KEY",

@@ -71,13 +71,14 @@ model_option = click.option(
     envvar="REB_MODEL",
     help="Model that the agent asks, by its vendor's name; its key is taken from REB_MODEL_KEY.",
 )
+model_url_option = click.option(
+    "--model-url",
+    envvar="REB_MODEL_URL",
+    help="Where the model is asked; by default at its vendor's, in the agent's dialect.",
+)
 _MODEL_OPTIONS = (
     model_option,
-    click.option(
-        "--model-url",
-        envvar="REB_MODEL_URL",
-        help="Where the model is asked; by default at its vendor's, in the agent's dialect.",
-    ),
+    model_url_option,
     click.option(
         "--budget-calls",
         envvar="REB_BUDGET_CALLS",

@@ -117,7 +117,10 @@ def plan(chosen: Mapping[str, object], context: Context) -> Plan:
     attempts = cast(int, chosen["attempts"])
     made = planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
     planning.demand_model(
-        made, model=cast(str | None, chosen["model"]), has_key=cast(bool, chosen["has_model_key"])
+        made,
+        model=cast(str | None, chosen["model"]),
+        url=cast(str | None, chosen["model_url"]),
+        has_key=cast(bool, chosen["has_model_key"]),
     )
     return made
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, cast
+from urllib.parse import urlsplit
 
 from reb_action import documents, manifest
 from reb_action.agents.catalogue import agent
 from reb_action.documents import Json, NotJsonError, parse_json, read_bytes, show
 from reb_action.errors import DocumentError, UsageError
+from reb_action.gateway import DEFAULT_URLS
 from reb_action.git import git
 from reb_action.github.context import Context
 from reb_action.layout import data_folder
@@ -52,17 +54,28 @@ def demand_safe(context: Context, runs_on: str) -> None:
         )
 
 
-def demand_model(plan: Plan, *, model: str | None, has_key: bool) -> None:
-    """Raise UsageError where agents of a plan ask a model, and there is no model or no key."""
+def demand_model(plan: Plan, *, model: str | None, url: str | None, has_key: bool) -> None:
+    """Raise UsageError where agents of a plan ask a model, and there is no model or no key.
+
+    Or where, without `url`, one vendor would be given another's key.
+    """
     chosen = {(trial.agent, trial.argument) for trial in plan.trials}
     specs = [agent(name, argument=argument) for name, argument in sorted(chosen, key=str)]
-    asking = ", ".join(spec.name for spec in specs if spec.dialect is not None)
+    asked = {spec.name: spec.dialect for spec in specs if spec.dialect is not None}
+    asking = ", ".join(asked)
     if asking and model is None:
         raise UsageError(f"these agents ask a model: {asking}; name it with model")
     if asking and not has_key:
         raise UsageError(
             f"these agents ask a model: {asking}; give its key as the secret model-key"
             " (a fork's pull request has no secrets)"
+        )
+    hosts = {urlsplit(DEFAULT_URLS[dialect]).hostname or "" for dialect in asked.values()}
+    if len(hosts) > 1 and url is None:
+        raise UsageError(
+            f"these agents would send one key to several vendors ({', '.join(sorted(hosts))}):"
+            f" {asking}; run each vendor's by themselves, or name one address that serves them all"
+            " with model-url"
         )
 
 

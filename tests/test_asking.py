@@ -129,7 +129,7 @@ def plan_of(*agents: str) -> Plan:
 
 
 def test_plan_without_model_agents_needs_neither_model_nor_key():
-    planning.demand_model(plan_of("pip", "nop"), model=None, has_key=False)
+    planning.demand_model(plan_of("pip", "nop"), model=None, url=None, has_key=False)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,18 @@ def test_plan_without_model_agents_needs_neither_model_nor_key():
     ],
 )
 def test_plan_with_model_agents_needs_both(model: str | None, has_key: bool, message: str):
-    planning.demand_model(plan_of("codex", "claude-code", "pip"), model="m", has_key=True)
+    wanted = plan_of("codex", "claude-code", "pip")
+    planning.demand_model(wanted, model="m", url="https://a.example", has_key=True)
     with pytest.raises(UsageError, match=message):
-        planning.demand_model(plan_of("codex", "claude-code", "pip"), model=model, has_key=has_key)
+        planning.demand_model(wanted, model=model, url=None, has_key=has_key)
+
+
+def test_plan_gives_no_vendor_the_key_of_another():
+    planning.demand_model(plan_of("codex", "opencode", "pip"), model="m", url=None, has_key=True)
+    with pytest.raises(UsageError) as caught:
+        planning.demand_model(plan_of("codex", "claude-code"), model="m", url=None, has_key=True)
+    assert str(caught.value) == (
+        "these agents would send one key to several vendors (api.anthropic.com, api.openai.com):"
+        " claude-code, codex; run each vendor's by themselves, or name one address that serves"
+        " them all with model-url"
+    )
