@@ -1,6 +1,7 @@
 """`reb agents` says what each agent is and what this machine lacks for it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from reb_action import documents
 from reb_action.agents.catalogue import AGENTS
 from reb_action.agents.inventory import Here, inventory
 from reb_action.cli import cli
+from reb_action.model.agent import Dialect
 from reb_action.model.listing import AgentList, ListedAgent
 from reb_action.render.agents import agent_lines
 from reb_action.sandbox.protocol import Kind
@@ -46,33 +48,58 @@ def test_missing_engine_is_missing_for_all(tmp_path: Path, monkeypatch: pytest.M
         ]
 
 
+BARE = ListedAgent(
+    name="nop",
+    title="No agent",
+    program=None,
+    version=None,
+    dialect=None,
+    needs=(),
+    installed=True,
+    missing=(),
+)
+FULL = replace(
+    BARE,
+    name="tiny",
+    title="Tiny",
+    program="git: https://example.org/tiny",
+    version="0123456789abcdef" * 2 + "01234567",
+    dialect=Dialect.GEMINI,
+    needs=("a model", "network"),
+    installed=False,
+    missing=("REB_MODEL_KEY", "npm\n"),
+)
+
+
+def lines(*agents: ListedAgent) -> list[str]:
+    return list(agent_lines(AgentList(sandbox="docker", agents=agents)))
+
+
 def test_lines_for_people() -> None:
-    bare = ListedAgent(
-        name="nop",
-        title="No agent",
-        program=None,
-        version=None,
-        dialect=None,
-        needs=(),
-        installed=True,
-        missing=(),
-    )
-    full = ListedAgent(
-        name="tiny",
-        title="Tiny",
-        program="npm: tiny",
-        version="1.0",
-        dialect=None,
-        needs=("a model", "network"),
-        installed=False,
-        missing=("REB_MODEL_KEY", "npm\n"),
-    )
-    assert list(agent_lines(AgentList(sandbox="docker", agents=(bare, full)))) == [
+    assert lines(BARE, FULL) == [
         "nop   No agent",
-        "tiny  Tiny 1.0 (npm: tiny); not installed yet; needs a model, network",
+        "tiny  Tiny 0123456789ab (git: https://example.org/tiny)",
+        "      not installed; needs a model speaking gemini, network",
         "      missing here: REB_MODEL_KEY",
         "      missing here: npm",
     ]
+
+
+def test_what_several_agents_lack_is_said_once() -> None:
+    bare, full = (replace(one, missing=("engine", *one.missing)) for one in (BARE, FULL))
+    assert lines(bare, full, replace(full, name="two", missing=("engine", "REB_MODEL_KEY")))[
+        -4:
+    ] == [
+        "      not installed; needs a model speaking gemini, network",
+        "missing here for every agent: engine",
+        "missing here for 2 agents: REB_MODEL_KEY",
+        "  tiny, two",
+    ]
+
+
+def test_list_fits_into_80_columns(tmp_path: Path) -> None:
+    here = Here(kind=Kind.LOCAL, image=None, environ={}, cache=tmp_path)
+    assert max(map(len, agent_lines(inventory(here)))) <= 80
 
 
 def test_command_prints_the_document() -> None:
