@@ -7,6 +7,7 @@ import click
 
 from reb_action.cli_options import (
     agent_seconds_option,
+    artifact_options,
     deadline_option,
     fail_on_option,
     folder_argument,
@@ -158,22 +159,7 @@ def gate(folder: Path, *, fail_on: str, scoring: str) -> None:
 
 
 @click.command()
-@click.option(
-    "--plan",
-    "path",
-    envvar="REB_PLAN",
-    required=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="plan.json of this run.",
-)
-@click.option(
-    "--artifacts",
-    "folder",
-    envvar="REB_ARTIFACTS",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder with one folder for each artifact; it need not exist.",
-)
+@artifact_options(required=True)
 @levels_option
 @fail_on_option
 @scoring_option

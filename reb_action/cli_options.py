@@ -187,6 +187,27 @@ _TRIAL_OPTIONS = (
 )
 
 
+def artifact_options(*, required: bool) -> Callable[[F], F]:
+    """Return what adds the options that name this run's plan and artifacts."""
+    plan = click.option(
+        "--plan",
+        "path",
+        envvar="REB_PLAN",
+        required=required,
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="plan.json of this run.",
+    )
+    artifacts = click.option(
+        "--artifacts",
+        "folder",
+        envvar="REB_ARTIFACTS",
+        required=required,
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder with one folder for each artifact of this run; it need not exist.",
+    )
+    return lambda command: _with(command, (plan, artifacts))
+
+
 def trial_options(command: F) -> F:
     """Add the options that decide what one trial is."""
     return _with(command, (*_TRIAL_OPTIONS, *_RUNNER_OPTIONS))

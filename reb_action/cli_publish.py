@@ -6,27 +6,19 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from reb_action.cli_options import fail_on_option, levels_option, scoring_option
+from reb_action.cli_options import (
+    artifact_options,
+    fail_on_option,
+    levels_option,
+    scoring_option,
+)
 from reb_action.errors import GitHubError
 from reb_action.model.publishing import KEY, ChecksMode, CommentMode, FaultMode
 from reb_action.model.verdict import Scoring
 
 
 @click.command()
-@click.option(
-    "--plan",
-    "path",
-    envvar="REB_PLAN",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="plan.json of this run.",
-)
-@click.option(
-    "--artifacts",
-    "folder",
-    envvar="REB_ARTIFACTS",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder with one folder for each artifact of this run; it need not exist.",
-)
+@artifact_options(required=False)
 @click.option(
     "--run-id",
     envvar="REB_RUN_ID",

@@ -6,20 +6,23 @@ import click
 
 from reb_action.cli_options import as_json
 
-
-@click.command()
-@click.argument(
+_folders = click.argument(
     "folders",
     nargs=-1,
     required=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
 )
-@click.option(
+_plan = click.option(
     "--plan",
     "path",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="plan.json of the run: its trials that did not come back are named and counted.",
 )
+
+
+@click.command()
+@_folders
+@_plan
 @as_json
 def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> None:
     """Put the artifacts in FOLDERS together: agents by level, in both scorings.
@@ -34,18 +37,8 @@ def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> Non
 
 
 @click.command()
-@click.argument(
-    "folders",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-)
-@click.option(
-    "--plan",
-    "path",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="plan.json of the run: its trials that did not come back are named and counted.",
-)
+@_folders
+@_plan
 @click.option(
     "--out",
     required=True,
