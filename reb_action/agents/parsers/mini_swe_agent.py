@@ -19,17 +19,9 @@ from reb_action.agents.parsers.events import (
     moment,
     text,
 )
-from reb_action.agents.parsers.reading import (
-    Call,
-    Reading,
-    Speaker,
-    Step,
-    answered,
-    calls_of,
-    total,
-)
+from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, answered, of_answers
 from reb_action.documents import Json
-from reb_action.model.agent import Account, Ending, Usage
+from reb_action.model.agent import Ending, Usage
 
 _ENDINGS: Final = {
     "Submitted": Ending.DONE,
@@ -51,16 +43,8 @@ def read(folder: Path) -> Reading:
     }
     spoken = answered(_steps(messages), results)
     usages = [_usage(message) for message in messages if _response(message)]
-    ending, detail = _ended(text(info, "exit_status"), whole)
-    return Reading(
-        account=Account(
-            ending=ending,
-            detail=detail,
-            usage=total(usages, tool_calls=calls_of(spoken)),
-            version=text(info, "mini_version"),
-        ),
-        steps=spoken,
-    )
+    ended = _ended(text(info, "exit_status"), whole)
+    return of_answers(spoken, usages, ended, version=text(info, "mini_version"))
 
 
 def _ended(status: str | None, whole: Event) -> tuple[Ending | None, str | None]:

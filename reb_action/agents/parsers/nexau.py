@@ -16,7 +16,6 @@ from reb_action.agents.parsers.events import (
     last,
     lines,
     moment,
-    plus,
     text,
 )
 from reb_action.agents.parsers.reading import (
@@ -25,10 +24,10 @@ from reb_action.agents.parsers.reading import (
     Speaker,
     Step,
     answered,
-    calls_of,
-    total,
+    beside_cache,
+    of_answers,
 )
-from reb_action.model.agent import Account, Ending, Usage
+from reb_action.model.agent import Ending, Usage
 
 _TOO_LONG: Final = re.compile("maximum iteration", re.IGNORECASE)
 
@@ -43,13 +42,7 @@ def read(folder: Path) -> Reading:
     }
     spoken = answered(_steps(events), results)
     usages = [_usage(event) for event in events if event.get("type") == "USAGE_UPDATE"]
-    ending, detail = _ended(events)
-    return Reading(
-        account=Account(
-            ending=ending, detail=detail, usage=total(usages, tool_calls=calls_of(spoken))
-        ),
-        steps=spoken,
-    )
+    return of_answers(spoken, usages, _ended(events))
 
 
 def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
@@ -98,10 +91,9 @@ def _calls(names: dict[str, str], pieces: dict[str, list[str]]) -> Iterator[Call
 
 def _usage(event: Event) -> Usage:
     used = child(event, "usage")
-    read_, written = count(used, "cache_read_tokens"), count(used, "cache_creation_tokens")
-    return Usage(
-        input_tokens=plus(count(used, "input_tokens_uncached"), read_, written),
-        cache_read_tokens=read_,
-        cache_write_tokens=written or None,
-        output_tokens=count(used, "completion_tokens"),
+    return beside_cache(
+        fresh=count(used, "input_tokens_uncached"),
+        read=count(used, "cache_read_tokens"),
+        written=count(used, "cache_creation_tokens"),
+        output=count(used, "completion_tokens"),
     )

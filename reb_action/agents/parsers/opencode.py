@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from reb_action.agents.parsers.events import Event, child, count, last, lines, moment, plus, text
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, calls_of, total
-from reb_action.model.agent import Account, Ending, Usage
+from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, beside_cache, of_answers
+from reb_action.model.agent import Ending, Usage
 
 
 def read(folder: Path) -> Reading:
@@ -17,9 +17,7 @@ def read(folder: Path) -> Reading:
     events = tuple(lines(folder / "stdout"))
     spoken = tuple(_steps(events))
     usages = [_usage(event) for event in events if event.get("type") == "step_finish"]
-    ending, detail = _ended(events)
-    used = total(usages, tool_calls=calls_of(spoken))
-    return Reading(account=Account(ending=ending, detail=detail, usage=used), steps=spoken)
+    return of_answers(spoken, usages, _ended(events))
 
 
 def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
@@ -78,10 +76,9 @@ def _call(part: Event) -> Call:
 def _usage(event: Event) -> Usage:
     tokens = child(event, "part", "tokens")
     cache = child(tokens, "cache")
-    read_, written = count(cache, "read"), count(cache, "write")
-    return Usage(
-        input_tokens=plus(count(tokens, "input"), read_, written),
-        cache_read_tokens=read_,
-        cache_write_tokens=written or None,
-        output_tokens=plus(count(tokens, "output"), count(tokens, "reasoning")),
+    return beside_cache(
+        fresh=count(tokens, "input"),
+        read=count(cache, "read"),
+        written=count(cache, "write"),
+        output=plus(count(tokens, "output"), count(tokens, "reasoning")),
     )

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from reb_action.agents.parsers.events import plus
 from reb_action.documents import Json
-from reb_action.model.agent import Account, Usage
+from reb_action.model.agent import Account, Ending, Usage
 
 
 class Speaker(StrEnum):
@@ -58,7 +58,38 @@ def answered(steps: Iterable[Step], results: Mapping[str, str]) -> tuple[Step, .
     )
 
 
-def total(usages: Iterable[Usage], *, tool_calls: int) -> Usage | None:
+def of_answers(
+    steps: tuple[Step, ...],
+    usages: Iterable[Usage],
+    ended: tuple[Ending | None, str | None],
+    *,
+    version: str | None = None,
+) -> Reading:
+    """Return what an agent tells that says of each answer, not of the whole, what it used."""
+    ending, detail = ended
+    usage = _total(usages, tool_calls=calls_of(steps))
+    account = Account(ending=ending, detail=detail, usage=usage, version=version)
+    return Reading(account=account, steps=steps)
+
+
+def beside_cache(
+    *, fresh: int | None, read: int | None, written: int | None, output: int | None
+) -> Usage:
+    """Return the usage of one answer whose input tokens leave the cache out."""
+    return Usage(
+        input_tokens=plus(fresh, read, written),
+        cache_read_tokens=read,
+        cache_write_tokens=written or None,
+        output_tokens=output,
+    )
+
+
+def calls_of(steps: Iterable[Step]) -> int:
+    """Return how many calls of tools the steps make."""
+    return sum(len(step.calls) for step in steps)
+
+
+def _total(usages: Iterable[Usage], *, tool_calls: int) -> Usage | None:
     """Return the sum of what is known of single answers; None where there were none."""
     known = tuple(usages)
     if not known:
@@ -71,8 +102,3 @@ def total(usages: Iterable[Usage], *, tool_calls: int) -> Usage | None:
         turns=len(known),
         tool_calls=tool_calls,
     )
-
-
-def calls_of(steps: Iterable[Step]) -> int:
-    """Return how many calls of tools the steps make."""
-    return sum(len(step.calls) for step in steps)
