@@ -49,6 +49,11 @@ class TrackedFile:
     blob_sha1: str
     size_bytes: int
 
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return self.mode == _LINK
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
@@ -245,7 +250,7 @@ def _is_there(folder: Path, file: TrackedFile) -> bool:
         status = (folder / file.path).lstat()
     except OSError:
         return False
-    is_kind = stat.S_ISLNK if file.mode == _LINK else stat.S_ISREG
+    is_kind = stat.S_ISLNK if file.is_link else stat.S_ISREG
     return is_kind(status.st_mode) and status.st_size == file.size_bytes
 
 
@@ -262,7 +267,7 @@ def _git_members(folder: Path) -> Iterator[Member]:
 def _members(
     source: Source, files: Iterable[TrackedFile], submodules: tuple[str, ...]
 ) -> Iterator[Member]:
-    files = sorted(files, key=lambda file: (file.mode == _LINK, file.path))
+    files = sorted(files, key=lambda file: (file.is_link, file.path))
     paths = (*(file.path for file in files), *(f"{path}/" for path in submodules))
     for folder in sorted({folder for path in paths for folder in _above(path)}):
         yield Member(path=folder, folder=True)
@@ -271,7 +276,7 @@ def _members(
 
 def _member(source: Source, file: TrackedFile) -> Member:
     path = source.folder / file.path
-    is_link = file.mode == _LINK
+    is_link = file.is_link
     content = os.fsencode(path.readlink()) if is_link else path.read_bytes()
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
     if blob != file.blob_sha1:
