@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reb_action import documents, hidden, leftovers, report, session, source
+from reb_action import documents, hidden, leftovers, report, session, source, tracked
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
@@ -124,6 +124,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) 
     if options.mirror and source.in_mirror(options.mirror, options.manifest.repository) is None:
         tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
     checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
+    tracked.demand_entrypoints(options.manifest, checkout)
     sandbox.put(sandbox.layout.repository, source.archive(checkout))
     return session.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
 
