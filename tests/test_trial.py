@@ -296,6 +296,21 @@ def test_unknown_commit_leaves_no_folder(wanted, folder, mirror, tmp_path):
     assert not options.folder.exists()
 
 
+def test_decoy_that_is_not_at_the_commit_is_refused_before_the_agent(
+    wanted, folder, mirror, tmp_path
+):
+    (folder / "run.sh").write_text(f"touch {tmp_path}/worked\n")
+    (folder / "report.json").write_text(report_of())
+    lost = replace(wanted.entrypoints[Level.C1], decoy="nope.py")
+    options = options_of(
+        replace(wanted, entrypoints={Level.C1: lost}), folder, mirror, tmp_path / "results"
+    )
+    with pytest.raises(DocumentError, match=r"^the manifest of researchenvbench/spirals: .*nope"):
+        run(options)
+    assert not (tmp_path / "worked").exists()
+    assert not options.folder.exists()
+
+
 REB = (sys.executable, "-m", "reb_action.cli")
 
 
