@@ -51,10 +51,17 @@ def test_log_proof_tells_what_it_looked_for():
     assert of_log(LogProof(log="^done"), "")[1] == "the log lacks ^done"
 
 
-@pytest.mark.parametrize(("log", "satisfied"), [("step\n" * 3, True), ("step step step", False)])
-def test_steps_are_lines(log, satisfied):
+@pytest.mark.parametrize(("log", "satisfied"), [("step\n" * 3, True), ("step\nstep", False)])
+def test_steps_are_counted(log, satisfied):
     proof = StepsProof(steps="step", at_least=3)
     assert of_log(proof, log)[0] is satisfied
+
+
+def test_steps_of_ranks_that_share_a_line_are_counted_each():
+    # Seen on two GPUs: the line break of one rank came after the other's line.
+    log = b"rank 1 step 500 loss 0.0916rank 0 step 500 loss 0.1013\n\nrank 1 step 1000 loss 0.0860\n"
+    detail = r"3 of 3 steps in the log (step \d+ loss \d)"
+    assert of_log(StepsProof(steps=r"step \d+ loss \d", at_least=3), log) == (True, detail)
 
 
 def test_steps_are_counted_in_the_detail():

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reb_action import session, trial, witness
+from reb_action import evidence, observing, trial, witness
 from reb_action.demo import committed
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Framework, Level, Outcome
@@ -113,7 +113,7 @@ def cases():
         ),
         Case(
             name="hidden-devices", script=right + HIDDEN,
-            expected={C2: (FAILED, "finds no CUDA"), C3: (FAILED, "")},
+            expected={C2: (FAILED, "No CUDA GPUs"), C3: (FAILED, "")},
         ),
         Case(name="fake-torch", script=VENV + FAKE, expected={C2: (FAILED, ""), C3: (FAILED, "")}),
         Case(
@@ -280,9 +280,9 @@ def effect_on_the_run(python, checkout, folder):
 def time_to_verdict(layout, level):
     """Return the seconds from the command to its result, and those of the entry point itself."""
     began = time.monotonic()
-    trial.observe(layout, level, tell=lambda _: None)
+    observing.observe(layout, level, tell=lambda _: None)
     whole = time.monotonic() - began
-    return whole, session.evidence(layout).observations[level].seconds
+    return whole, evidence.read(layout).observations[level].seconds
 
 
 def measured(wanted, mirror, options):
