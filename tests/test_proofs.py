@@ -59,7 +59,7 @@ def test_steps_are_counted(log, satisfied):
 
 def test_steps_of_ranks_that_share_a_line_are_counted_each():
     # Seen on two GPUs: the line break of one rank came after the other's line.
-    log = b"rank 1 step 500 loss 0.0916rank 0 step 500 loss 0.1013\n\nrank 1 step 1000 loss 0.0860\n"
+    log = b"rank 1 step 500 loss 0.09rank 0 step 500 loss 0.10\n\nrank 1 step 1000 loss 0.08\n"
     detail = r"3 of 3 steps in the log (step \d+ loss \d)"
     assert of_log(StepsProof(steps=r"step \d+ loss \d", at_least=3), log) == (True, detail)
 
