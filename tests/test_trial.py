@@ -57,6 +57,7 @@ def folder(tmp_path):
     """A player for the replay agent; tests add their script and report."""
     place = tmp_path / "player"
     place.mkdir()
+    (place / "notes.txt").touch()
     return place
 
 
