@@ -2,11 +2,14 @@
 
 import hashlib
 from pathlib import Path
+from typing import Final
 
 from reb_action import documents
 from reb_action.layout import data_folder
 from reb_action.model.manifest import Level, Manifest, Outcome
 from reb_action.model.qualification import Qualification
+
+_SEEN: Final = (Outcome.PASSED, Outcome.FAILED)
 
 
 def is_qualified(manifest: Manifest, level: Level) -> bool:
@@ -35,6 +38,12 @@ def holds(record: Qualification) -> bool:
     """
     spoiled = all(control.outcome is Outcome.FAILED for control in record.negatives)
     return record.positive.outcome is Outcome.PASSED and bool(record.negatives) and spoiled
+
+
+def is_seen(record: Qualification) -> bool:
+    """Say whether a cell passed in its right environment, and the wrong ones said something."""
+    told = all(control.outcome in _SEEN for control in record.negatives)
+    return record.positive.outcome is Outcome.PASSED and told
 
 
 def record_of(repository: str, level: Level) -> Path:

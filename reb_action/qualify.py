@@ -15,18 +15,22 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from reb_action import documents, qualified, source, trial, witness
-from reb_action.errors import UsageError
-from reb_action.model.manifest import GPU_LEVELS, Level, Oracle, Outcome
+from reb_action import documents, qualified, source, tracked, trial, witness
+from reb_action.errors import ToolchainError, UsageError
+from reb_action.layout import SessionLayout
+from reb_action.model.manifest import GPU_LEVELS, Framework, Level, Oracle, Outcome
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.probing.imports import sources
 from reb_action.render.escape import log
+from reb_action.sandbox.docker import engine
+from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 from reb_action.shadow import shadow_of
 from reb_action.trial import Options, Tell
 
 AGENT_SECONDS: Final = 3600
+_LAST_LINES: Final = 10
 
 # The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent.
 _NAMES: Final = (
@@ -77,10 +81,12 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
     manifest = plan.options.manifest
     if manifest.oracle is None:
         raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
+    _demand_tools(plan)
     shutil.rmtree(plan.options.folder, ignore_errors=True)
     plan = replace(plan, shadows=_shadows(plan))
     right = _trial(plan, None, environ=environ, tell=tell)
-    passed = any(right.result(level).outcome is Outcome.PASSED for level in plan.levels)
+    positives = {level: _control("right", right, level) for level in plan.levels}
+    passed = any(control.outcome is Outcome.PASSED for control in positives.values())
     wrong = {
         sabotage: _trial(plan, sabotage, environ=environ, tell=tell)
         for sabotage in (_sabotages(plan, manifest.oracle) if passed else ())
@@ -94,7 +100,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
             date=plan.date,
             hardware=_hardware(),
             framework=_versions(right),
-            positive=_control("right", right, level),
+            positive=positives[level],
             negatives=tuple(_control(one, wrong[one], level) for one in wrong),
         )
         for level in plan.levels
@@ -102,8 +108,8 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
 
 
 def record(qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
-    """Write each qualification beside the manifests, and yield where."""
-    for one in qualifications:
+    """Write what was seen beside the manifests, and yield where."""
+    for one in filter(qualified.is_seen, qualifications):
         path = qualified.record_of(one.repository, one.level)
         documents.write(path, one, kind="qualification")
         yield path
@@ -116,6 +122,8 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
         yield f"{one.repository} {one.level}: {word}"
         for control in (one.positive, *one.negatives):
             yield f"  {control.environment:17} {control.outcome:8} {log(control.reason)}"
+        if not qualified.is_seen(one):
+            yield "  not recorded: the right environment did not pass, or another was not built"
 
 
 def script(plan: Plan, oracle: Oracle, sabotage: Sabotage | None) -> str:
@@ -182,8 +190,12 @@ def _hook(code: str) -> str:
 def _shadows(plan: Plan) -> tuple[str, ...]:
     manifest, folder = plan.options.manifest, plan.options.folder / "source"
     checkout = source.checkout(manifest, folder=folder, mirror=plan.options.mirror)
-    texts = sources(checkout)
-    shutil.rmtree(folder)
+    try:
+        tracked.demand_entrypoints(manifest, checkout)
+        tracked.demand_oracle(manifest, checkout)
+        texts = sources(checkout)
+    finally:
+        shutil.rmtree(folder)
     found = {shadow_of(manifest, level, texts) for level in plan.levels}
     return tuple(sorted(name for name in found if name is not None))
 
@@ -192,15 +204,31 @@ def _sabotages(plan: Plan, oracle: Oracle) -> tuple[Sabotage, ...]:
     wanted = [Sabotage.BARE]
     wanted += [Sabotage.PACKAGE_SHADOWED] if plan.shadows else []
     # The framework of a base interpreter is not ours to break.
-    wanted += [Sabotage.FRAMEWORK_BROKEN] if plan.base is None else []
+    has_torch = plan.base is None and Framework.TORCH in plan.options.manifest.frameworks
+    wanted += [Sabotage.FRAMEWORK_BROKEN] if has_torch else []
     wanted += [Sabotage.KEY_REMOVED] if oracle.key else []
     wanted += [Sabotage.DEVICES_HIDDEN] if set(plan.levels) & set(GPU_LEVELS) else []
     return tuple(wanted)
 
 
+def _demand_tools(plan: Plan) -> None:
+    """Refuse at once what would only be seen to be missing while the environment is built."""
+    if plan.options.kind is Kind.DOCKER:
+        engine.connect().image_id(plan.options.image or "")
+    elif plan.base is None and _uv() is None:
+        raise ToolchainError(
+            "uv is not on the PATH, and in the local sandbox it builds the known-good environment;"
+            " install it, or name an interpreter to build on with --base"
+        )
+
+
 def _tools() -> str:
     # In a local sandbox uv is that of the harness; in a container the folder does not exist.
-    return str(Path(shutil.which("uv") or sys.executable).parent)
+    return str(Path(_uv() or sys.executable).parent)
+
+
+def _uv() -> str | None:
+    return shutil.which("uv") or shutil.which("uv", path=Path(sys.executable).parent)
 
 
 def _trial(
@@ -221,12 +249,28 @@ def _trial(
     options = replace(
         plan.options, agent=choice, levels=plan.levels, folder=plan.options.folder / name
     )
-    return trial.run(options, environ=environ, tell=tell)
+    verdict = trial.run(options, environ=environ, tell=tell)
+    if _unbuilt(verdict) is not None:
+        path = SessionLayout(folder=options.folder).agent_log
+        tell(f"the environment {name} was not built; {path} ends with:")
+        for line in path.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]:
+            tell(f"  {log(line)}")
+    return verdict
 
 
 def _control(name: str, verdict: Verdict, level: Level) -> Control:
-    result = verdict.result(level)
+    result, unbuilt = verdict.result(level), _unbuilt(verdict)
+    if unbuilt is not None:
+        return Control(environment=name, outcome=Outcome.BLOCKED, reason=unbuilt)
     return Control(environment=name, outcome=result.outcome, reason=result.reason)
+
+
+def _unbuilt(verdict: Verdict) -> str | None:
+    """Return why an environment is not what its script describes; None where it is."""
+    run = verdict.agent_run
+    if run is None or run.exit_code is None:
+        return f"it was not built: its script {run.ending if run else 'never ran'}"
+    return f"it was not built: its script ended with {run.exit_code}" if run.exit_code else None
 
 
 def _hardware() -> str:
