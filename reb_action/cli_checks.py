@@ -107,7 +107,11 @@ def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path
     help="Interpreter whose packages to build on, where there is no package index.",
 )  # fmt: skip
 def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
-    """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it."""
+    """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it.
+
+    Exit code 1 if a level is not qualified; nothing is recorded of an environment that was not
+    built, nor of a right one in which the level does not pass.
+    """
     from datetime import UTC, datetime
 
     from reb_action import outputs, qualified, qualify
