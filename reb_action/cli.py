@@ -63,10 +63,10 @@ def cli() -> None:
 @as_json
 def run(*, as_json: bool, **chosen: object) -> None:
     """Run one trial of REPOSITORY (owner/name, or a manifest file) to its verdict."""
-    from reb_action import outputs, trial
+    from reb_action import choosing, outputs, trial
     from reb_action.console import telling
 
-    options = outputs.options(chosen)
+    options = choosing.options(chosen)
     with telling(quiet=as_json) as tell:
         verdict = trial.run(options, environ=os.environ, tell=tell)
     layout = SessionLayout(folder=options.folder)
@@ -80,12 +80,12 @@ def run(*, as_json: bool, **chosen: object) -> None:
 @scoring_option
 def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
     """Start a trial: sweep leftovers, start the sandbox, check the repository out in it."""
-    from reb_action import gate, outputs, trial
+    from reb_action import choosing, gate, trial
     from reb_action.console import telling
 
     # Only the gate needs these, but hours later.
     gate.parse(fail_on, scoring=Scoring(scoring))
-    options = outputs.options(chosen)
+    options = choosing.options(chosen)
     with telling(quiet=False) as tell:
         trial.start(options, owner=os.getppid(), tell=tell, environ=os.environ)
     click.echo(str(options.folder))
@@ -96,11 +96,11 @@ def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
 @deadline_option
 def agent(folder: Path, ends_at: int | None) -> None:
     """Let the agent work, then freeze the sandbox of the trial in FOLDER."""
-    from reb_action import outputs, trial
+    from reb_action import choosing, trial
     from reb_action.console import telling
     from reb_action.render.escape import log
 
-    outputs.demand_time(_layout(folder), None, ends_at)
+    choosing.demand_time(_layout(folder), None, ends_at)
     with telling(quiet=False) as tell:
         ended = trial.run_agent(_layout(folder), environ=os.environ, tell=tell)
     click.echo(f"agent {ended.ending}: {log(ended.detail or 'it left a report')}")
@@ -112,13 +112,13 @@ def agent(folder: Path, ends_at: int | None) -> None:
 @deadline_option
 def probe(folder: Path, level: str, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
-    from reb_action import outputs, trial
+    from reb_action import choosing, observing, outputs
     from reb_action.console import telling
     from reb_action.render.text import level_line
 
-    outputs.demand_time(_layout(folder), Level(level), ends_at)
+    choosing.demand_time(_layout(folder), Level(level), ends_at)
     with telling(quiet=False) as tell:
-        result = trial.observe(_layout(folder), Level(level), tell=tell)
+        result = observing.observe(_layout(folder), Level(level), tell=tell)
     click.echo(level_line(result, outputs.unqualified(_layout(folder))))
 
 
@@ -126,10 +126,10 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
 @folder_argument
 def audit(folder: Path) -> None:
     """Hold the claims of the report against what was observed (C5)."""
-    from reb_action import session, verdict
+    from reb_action import evidence, verdict
     from reb_action.render.text import claim_lines
 
-    judged = verdict.judge(session.evidence(_layout(folder)))
+    judged = verdict.judge(evidence.read(_layout(folder)))
     click.echo("\n".join(claim_lines(judged)))
 
 

@@ -93,11 +93,11 @@ from reb_action.model.verdict import Scoring
 )
 def plan(*, path: Path, **chosen: object) -> None:
     """Make the matrix of a workflow; refuses, in one line, what could not run."""
-    from reb_action import outputs, planning
+    from reb_action import choosing, planning
     from reb_action.github import commands, context
 
     here = context.read(os.environ)
-    made = outputs.plan(chosen, here)
+    made = choosing.plan(chosen, here)
     planning.write(made, path)
     entries = planning.entries_json(made)
     count = {"count": str(len(made.entries)), "trials": str(len(made.trials))}
@@ -122,11 +122,11 @@ def plan(*, path: Path, **chosen: object) -> None:
 def batch(*, trials: str, folder: Path, ends_at: int | None, **chosen: object) -> None:
     """Run the trials of one entry one after the other, and say which are left."""
     from reb_action import batch as running
-    from reb_action import outputs, planning
+    from reb_action import choosing, planning
     from reb_action.console import telling
     from reb_action.github import commands, context
 
-    todo = outputs.batch(chosen, planning.trials(trials), folder)
+    todo = choosing.batch(chosen, planning.trials(trials), folder)
     with telling(quiet=False) as tell:
         ended = running.run(todo, ends_at=ends_at, environ=os.environ, tell=tell)
     found = {"done": ended.done, "broken": ended.broken, "continue": ended.left}
@@ -165,14 +165,14 @@ def gate(folder: Path, *, fail_on: str, scoring: str) -> None:
 @scoring_option
 def report(*, path: Path, folder: Path, levels: str, fail_on: str, scoring: str) -> None:
     """Hold the artifacts of a run against its plan: a summary, and what has to run again."""
+    from reb_action import choosing, reporting
     from reb_action import gate as rules
-    from reb_action import outputs, reporting
     from reb_action.github import context
 
     closed = reporting.report(
         path,
         folder,
-        levels=outputs.parse_levels(levels),
+        levels=choosing.parse_levels(levels),
         fail_on=rules.parse(fail_on, scoring=Scoring(scoring)),
         context=context.read(os.environ),
     )

@@ -114,10 +114,10 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
     """
     from datetime import UTC, datetime
 
-    from reb_action import outputs, qualified, qualify
+    from reb_action import choosing, qualified, qualify
     from reb_action.console import telling
 
-    options = outputs.options(chosen)
+    options = choosing.options(chosen)
     today = datetime.now(UTC).date().isoformat()
     with telling(quiet=False) as tell:
         plan = qualify.plan(options, cache=cache.absolute(), date=today, base=base)

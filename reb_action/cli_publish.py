@@ -83,7 +83,7 @@ def publish(
     **chosen: object,
 ) -> None:
     """Write check runs, a comment and the leaderboard of a run: each once, none without need."""
-    from reb_action import gate, outputs, publishing
+    from reb_action import choosing, gate, publishing
     from reb_action.github import context
 
     choice = publishing.choice(chosen)
@@ -94,7 +94,7 @@ def publish(
         if run_id is not None:
             done = publishing.of_run(job, run_id, Path(place), here)
         else:
-            done = publishing.here(job, path, folder, levels=outputs.parse_levels(levels))
+            done = publishing.here(job, path, folder, levels=choosing.parse_levels(levels))
         faults = publishing.told(done, here)
     if faults is not None and on_write_fault == FaultMode.FAIL:
         raise GitHubError(faults)

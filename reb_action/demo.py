@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from reb_action import console, manifest, outputs, session, trial
+from reb_action import console, evidence, manifest, outputs, trial
 from reb_action.errors import UsageError
 from reb_action.git import git
 from reb_action.layout import SessionLayout, data_folder
@@ -84,7 +84,7 @@ def _trial(
     verdict = trial.run(options, environ=environ, tell=tell)
     layout = SessionLayout(folder=folder)
     outputs.write_page(layout, verdict)
-    report = session.evidence(layout).report
+    report = evidence.read(layout).report
     notes = report.notes if isinstance(report, Report) else None
     return Shown(verdict=verdict, folder=folder, notes=notes)
 

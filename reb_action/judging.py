@@ -1,6 +1,6 @@
 """Judges the folder of a trial: for the first time, or again from the artifact alone."""
 
-from reb_action import documents, session
+from reb_action import documents, evidence
 from reb_action.errors import DocumentError
 from reb_action.layout import SessionLayout
 from reb_action.model.verdict import Verdict
@@ -9,8 +9,8 @@ from reb_action.verdict import judge
 
 def conclude(layout: SessionLayout) -> Verdict:
     """Judge the trial from its folder and write the verdict."""
-    session.seal(layout)
-    verdict = judge(session.evidence(layout))
+    evidence.seal(layout)
+    verdict = judge(evidence.read(layout))
     documents.write(layout.verdict, verdict, kind="verdict")
     return verdict
 
@@ -20,7 +20,7 @@ def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
 
     With `replace` a verdict by other rules is replaced, but never one on other evidence.
     """
-    verdict = judge(session.evidence(layout))
+    verdict = judge(evidence.read(layout))
     if not layout.verdict.exists():
         return verdict
     written = documents.read(layout.verdict, Verdict, kind="verdict")

@@ -1,177 +1,16 @@
-"""From what the user typed to values, and from values to what the user sees."""
+"""From values to what the user sees."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, cast
 
 import click
 
-from reb_action import asking, console, deadline, documents, manifest, planning, qualified, session
-from reb_action import plan as planned
-from reb_action.agents.catalogue import agent
-from reb_action.agents.spec import AgentLimits
-from reb_action.errors import DeadlineError, DocumentError, UsageError
-from reb_action.gateway import Budget
-from reb_action.gateway.egress import parse_hosts
-from reb_action.github.context import Context
+from reb_action import console, documents, evidence, manifest, qualified, session
+from reb_action.errors import DocumentError
 from reb_action.layout import SessionLayout
-from reb_action.model.agent import Key
 from reb_action.model.manifest import Level, Manifest
-from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.model.verdict import Verdict
 from reb_action.render.page import View, trial_page
-from reb_action.sandbox.protocol import Kind, Network
-from reb_action.session import AgentChoice
-from reb_action.trial import Options
-
-_LEVELS: Final = ", ".join(Level)
-
-_REPEATS: Final = 100
-"""How often an agent may ask or do the very same; more is a loop, which nobody has to pay for."""
-
-
-def options(chosen: Mapping[str, object]) -> Options:
-    """Return the options of a trial from what the command line parsed; raises UsageError."""
-    for name in (cast(str, chosen["repository"]), cast(str, chosen["agent"])):
-        _demand_file(name)
-    wanted = manifest.find(cast(str, chosen["repository"]))
-    choice = _choice(chosen)
-    folder = cast(Path | None, chosen["folder"]) or _folder(wanted, choice, chosen["attempt"])
-    _demand_text(folder.absolute())
-    return Options(
-        manifest=wanted,
-        agent=choice,
-        folder=folder.absolute(),
-        attempt=cast(int, chosen["attempt"]),
-        kind=Kind(cast(str, chosen["sandbox"])),
-        image=cast(str, chosen["image"]) if chosen["sandbox"] == Kind.DOCKER else None,
-        mirror=cast(Path | None, chosen["mirror"]),
-        gpus=cast(int, chosen["gpus"]),
-        network=Network(cast(str, chosen["network"])),
-        levels=parse_levels(cast(str, chosen["levels"])),
-    )
-
-
-def _choice(chosen: Mapping[str, object]) -> AgentChoice:
-    name, argument = cast(str, chosen["agent"]), cast(str | None, chosen["agent_argument"])
-    place = asking.Place(
-        kind=Kind(cast(str, chosen["sandbox"])),
-        network=Network(cast(str, chosen["network"])),
-        hosts=parse_hosts(cast(str, chosen["allow_hosts"])),
-        disposable=cast(bool, chosen["disposable"]),
-    )
-    asked = asking.Asked(
-        model=cast(str | None, chosen["model"]),
-        url=cast(str | None, chosen["model_url"]),
-        key=Key.DIRECT if chosen["direct_key"] else Key.GATEWAY,
-        budget=Budget(
-            calls=cast(int | None, chosen["budget_calls"]),
-            tokens=cast(int | None, chosen["budget_tokens"]),
-            cost_usd=cast(float | None, chosen["budget_usd"]),
-            repeats=_REPEATS,
-        ),
-    )
-    return AgentChoice(
-        name=name,
-        argument=argument,
-        total_seconds=cast(int, chosen["agent_seconds"]),
-        setup_seconds=AgentLimits().setup_seconds,
-        idle_seconds=cast(int, chosen["idle_seconds"]),
-        model=asking.choose(agent(name, argument=argument), asked, place),
-        hosts=place.hosts,
-    )
-
-
-def _demand_text(folder: Path) -> None:
-    try:
-        str(folder).encode()
-    except UnicodeEncodeError:
-        shown = documents.show(str(folder))
-        raise UsageError(f"{shown} is not UTF-8 here; name another folder, or set LANG") from None
-
-
-def _demand_file(name: str) -> None:
-    if name.endswith((".yaml", ".yml")) and not Path(name).is_file():
-        raise UsageError(
-            f"there is no file {documents.show(name)} here; in a workflow, actions/checkout brings"
-            " the files of your repository"
-        )
-
-
-def plan(chosen: Mapping[str, object], context: Context) -> Plan:
-    """Return the plan that the command line asks for; raises UsageError for an unsafe one."""
-    planning.demand_safe(context, cast(str, chosen["runs_on"]))
-    wishes = planning.wishes(cast(str, chosen["repositories"]), cast(str, chosen["agents"]))
-    selection = planned.Selection(
-        only=_words(chosen["only"]),
-        without=_words(chosen["without"]),
-        changed=planning.changed(Path.cwd(), cast(str | None, chosen["changed_since"])),
-    )
-    dealing = planned.Dealing(
-        jobs=cast(int, chosen["max_jobs"]),
-        default_seconds=cast(int, chosen["agent_seconds"]),
-        durations=planning.durations(cast(Path | None, chosen["durations"])),
-    )
-    attempts = cast(int, chosen["attempts"])
-    made = planned.make(wishes, attempts=attempts, selection=selection, dealing=dealing)
-    planning.demand_model(
-        made,
-        model=cast(str | None, chosen["model"]),
-        url=cast(str | None, chosen["model_url"]),
-        has_key=cast(bool, chosen["has_model_key"]),
-    )
-    return made
-
-
-def batch(
-    chosen: Mapping[str, object], trials: Iterable[PlannedTrial], folder: Path
-) -> list[tuple[str, Callable[[], Options]]]:
-    """Return each trial of a batch with what makes its options; they are made when it begins."""
-    return [(one.id, partial(options, {**chosen, **_of(one, folder)})) for one in trials]
-
-
-def _of(wanted: PlannedTrial, folder: Path) -> dict[str, object]:
-    return {
-        "repository": wanted.repository,
-        "agent": wanted.agent,
-        "agent_argument": wanted.argument,
-        "attempt": wanted.attempt,
-        "folder": folder / wanted.id,
-    }
-
-
-def demand_time(layout: SessionLayout, level: Level | None, ends_at: int | None) -> None:
-    """Raise DeadlineError where the agent, or a level, may not end before its job does."""
-    if ends_at is None:
-        return
-    begun = session.load(layout)
-    choice = begun.agent
-    if level is None:
-        needed = deadline.agent_seconds(choice.total_seconds, choice.setup_seconds)
-    else:
-        needed = deadline.level_seconds(begun.trial.manifest, level)
-    why = deadline.shortage(level or "the agent", needed, ends_at - time.time())
-    if why is not None:
-        raise DeadlineError(why)
-
-
-def _words(text: object) -> tuple[str, ...]:
-    return tuple(cast(str, text).replace(",", " ").split())
-
-
-def parse_levels(text: str) -> tuple[Level, ...]:
-    """Return the levels of a list such as `C0,C1`, in the order of the pyramid."""
-    names = {name.strip().upper() for name in text.split(",") if name.strip()}
-    if not names:
-        raise UsageError(f"no level is named; the levels are {_LEVELS}")
-    unknown = sorted(names - set(Level))
-    if unknown:
-        raise UsageError(
-            f"there is no level {documents.show(unknown[0])}; the levels are {_LEVELS}"
-        )
-    return tuple(level for level in Level if level in names)
 
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
@@ -196,8 +35,8 @@ def view(layout: SessionLayout, verdict: Verdict) -> View:
     """Return what the page of a trial shows, from what its folder holds."""
     return View(
         verdict=verdict,
-        evidence=session.evidence(layout),
-        agent_log=session.excerpt(layout.agent_log),
+        evidence=evidence.read(layout),
+        agent_log=evidence.excerpt(layout.agent_log),
     )
 
 
@@ -225,11 +64,6 @@ def validated(paths: Iterable[Path]) -> Iterator[str]:
     for one in manifests:
         for level, reason in sorted(one.paper_only.items()):
             yield f"{one.repository} {level} counts in paper only: {reason}"
-
-
-def _folder(wanted: Manifest, choice: AgentChoice, attempt: object) -> Path:
-    name = Path(choice.name).stem if choice.name.endswith((".yaml", ".yml")) else choice.name
-    return Path("results") / f"{wanted.slug}.{name}.{attempt}"
 
 
 def _manifests(path: Path) -> tuple[Manifest, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reb_action import documents, hidden, leftovers, report, session, source, tracked
+from reb_action import documents, evidence, leftovers, observing, session, source, tracked
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
@@ -17,19 +17,12 @@ from reb_action.errors import RebError, UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.judging import conclude
 from reb_action.layout import SessionLayout
-from reb_action.levels import spec_of
-from reb_action.model.agent import AgentRun, Freeze, Key, Report
+from reb_action.model.agent import AgentRun, Key
 from reb_action.model.manifest import Level, Manifest, Trial
-from reb_action.model.observation import Interpreter, Observation
 from reb_action.model.verdict import LevelResult, Verdict
-from reb_action.probing.cuda import observe_cuda
-from reb_action.probing.imports import observe_imports
-from reb_action.probing.room import Room
-from reb_action.probing.run import observe_run
 from reb_action.sandbox import scratch, select
-from reb_action.sandbox.protocol import Kind, Limits, Network, Sandbox, SandboxSpec
+from reb_action.sandbox.protocol import Kind, Limits, Network, SandboxSpec
 from reb_action.session import AgentChoice, Phase, Session
-from reb_action.verdict import judge
 from reb_action.working import work
 
 
@@ -142,19 +135,6 @@ def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) 
     return ended
 
 
-def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
-    """Make the observation of one level, if there is anything to observe, and judge it."""
-    with session.at_work(layout) as begun:
-        sandbox = select.attach(begun.spec, begun.handle)
-        if begun.phase is not Phase.FROZEN:
-            freeze(layout, begun, sandbox, tell=tell)
-        evidence = session.evidence(layout)
-        usable = isinstance(evidence.report, Report) and evidence.interpreter is not None
-        if usable and evidence.interpreter and not evidence.interpreter.fault:
-            _observe(layout, begun, sandbox, level, tell)
-    return judge(session.evidence(layout)).result(level)
-
-
 def stop(layout: SessionLayout, *, tell: Tell) -> None:
     """Remove the sandbox and the scratch of a trial; what was observed stays."""
     begun = session.load(layout)
@@ -162,7 +142,7 @@ def stop(layout: SessionLayout, *, tell: Tell) -> None:
         _remove(begun.spec)
     scratch.remove(layout.work)
     # A killed step may have left a log that no verdict has sealed.
-    session.seal(layout)
+    evidence.seal(layout)
     session.save(layout, replace(begun, phase=Phase.STOPPED, busy=None))
     tell("the sandbox is removed")
 
@@ -204,7 +184,7 @@ def _stopped(layout: SessionLayout, tell: Tell) -> None:
 
 def _observed(layout: SessionLayout, level: Level, tell: Tell) -> None:
     try:
-        _told(observe(layout, level, tell=tell), tell)
+        _told(observing.observe(layout, level, tell=tell), tell)
     except RebError as error:
         # One level that cannot be observed is no reason to lose the others; it ends as invalid.
         tell(f"{level} could not be observed: {error}")
@@ -263,35 +243,3 @@ def _demand_free(layout: SessionLayout) -> None:
         raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
     if any(layout.folder.iterdir()):
         raise UsageError(f"{layout.folder} is not empty; name a folder that does not exist")
-
-
-def _observe(
-    layout: SessionLayout, begun: Session, sandbox: Sandbox, level: Level, tell: Tell
-) -> None:
-    manifest = begun.trial.manifest
-    runs = level in manifest.entrypoints
-    if not runs and (level not in (Level.C0, Level.C2) or level in manifest.not_applicable):
-        return
-    if begun.spec.gpus < spec_of(level).gpus_needed(manifest):
-        return
-    tell(f"{level} is being observed")
-    room = Room(
-        sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=hidden.values(layout)
-    )
-    observation = _observation(layout, room, level)
-    documents.write(layout.observation(level), observation, kind=session.kind_of(level)[1])
-
-
-def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation:
-    claimed = report.parse(documents.read_bytes(layout.report))
-    assert isinstance(claimed, Report)  # noqa: S101
-    if level is Level.C2:
-        return observe_cuda(room, claimed)
-    pristine = source.open_existing(layout.source, room.manifest.commit)
-    if level is Level.C0:
-        interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
-        native = documents.read(layout.freeze, Freeze, kind="freeze").native
-        return observe_imports(room, pristine, interpreter, native)
-    observation, log = observe_run(room, pristine, claimed, level)
-    documents.write_bytes(layout.log(level), log)
-    return observation

@@ -11,8 +11,8 @@ from values import LEVELS  # noqa: F401  registers the strategies of our values
 from reb_action import documents
 from reb_action.documents import NotJsonError, dump_json, parse_json, problem, show
 from reb_action.errors import DocumentError
+from reb_action.evidence import DOCUMENTS
 from reb_action.model.agent import AgentRun, Ending, Freeze, Touched
-from reb_action.session import DOCUMENTS
 
 RUN = AgentRun(
     agent="nop", version="1", ending=Ending.DONE, exit_code=0, seconds=1.5, setup_seconds=0.0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action import session, verdict
+from reb_action import evidence, verdict
 from reb_action.layout import SessionLayout
 from reb_action.model.diagnosis import Cause
 from reb_action.model.manifest import Level, Outcome
@@ -50,7 +50,7 @@ SEEN = [
 
 
 def judged(case):
-    return verdict.judge(session.evidence(SessionLayout(folder=DATA / case)))
+    return verdict.judge(evidence.read(SessionLayout(folder=DATA / case)))
 
 
 @pytest.mark.parametrize(("case", "level", "outcome", "reason", "cause"), SEEN)
@@ -79,7 +79,7 @@ def test_the_claim_of_cuda_is_refuted_only_where_cuda_failed():
 
 
 def test_a_run_that_only_made_a_context_was_seen_to_hold_memory():
-    seen = session.evidence(SessionLayout(folder=DATA / "only-allocates")).observations[C3]
+    seen = evidence.read(SessionLayout(folder=DATA / "only-allocates")).observations[C3]
     gpu = seen.witness.gpus[0]
     assert gpu.peak_memory_mib > 256
     assert gpu.peak_utilisation_percent == 1

@@ -14,7 +14,7 @@ LAYERS = (
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
-        *("github", "gateway", "hidden", "artifacts", "tracked"),
+        *("github", "gateway", "hidden", "artifacts", "evidence", "tracked"),
     },
     {
         *(
@@ -22,7 +22,9 @@ LAYERS = (
             "freezing",
             "leftovers",
             "judging",
+            "observing",
             "outputs",
+            "choosing",
             "doctor",
             "demo",
             "qualify",

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reb_action import manifest
+from reb_action.evidence import DOCUMENTS
 from reb_action.model.agent import Report
 from reb_action.model.manifest import (
     Asset,
@@ -24,7 +25,6 @@ from reb_action.model.manifest import (
     Oracle,
     StepsProof,
 )
-from reb_action.session import DOCUMENTS
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = {path.name.removesuffix(".schema.json"): path for path in ROOT.glob("schemas/*.json")}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reb_action import session
+from reb_action import evidence
 from reb_action.diagnosis.excerpt import HEAD_CHARACTERS, TAIL_CHARACTERS
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
@@ -15,7 +15,7 @@ def layout(tmp_path):
 
 
 def logs(layout):
-    return dict(session._logs(layout))
+    return dict(evidence._logs(layout))
 
 
 def test_short_log_is_read_whole(layout):

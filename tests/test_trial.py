@@ -12,7 +12,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from reb_action import documents, judging, manifest, outputs, session, source, trial
+from reb_action import (
+    documents,
+    evidence,
+    judging,
+    manifest,
+    observing,
+    outputs,
+    session,
+    source,
+    trial,
+)
 from reb_action.cli import cli
 from reb_action.demo import committed
 from reb_action.errors import DocumentError, SourceError, UsageError
@@ -386,12 +396,12 @@ def test_kill_keeps_what_was_known_and_the_rest_can_go_on(wanted, folder, mirror
     honest(folder)
     layout = started(wanted, folder, mirror, tmp_path / "results")
     trial.run_agent(layout, environ={}, tell=silent)
-    trial.observe(layout, Level.C1, tell=silent)
+    observing.observe(layout, Level.C1, tell=silent)
     marker = session.load(layout).spec.session
     kill_in(lambda: processes_with(marker), "probe", str(layout.folder), "C0")
     assert judging.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
     assert judging.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
-    assert trial.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
+    assert observing.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
     trial.stop(layout, tell=silent)
 
 
@@ -401,7 +411,7 @@ def test_step_on_a_stopped_trial_is_refused(wanted, folder, mirror, tmp_path):
     trial.stop(layout, tell=silent)
     assert session.load(layout).phase is Phase.STOPPED
     with pytest.raises(UsageError, match="is stopped"):
-        trial.observe(layout, Level.C0, tell=silent)
+        observing.observe(layout, Level.C0, tell=silent)
 
 
 def test_source_of_a_started_trial_is_pristine(wanted, folder, mirror, tmp_path):
@@ -426,7 +436,7 @@ def test_second_trial_in_a_live_folder_is_refused_and_harms_nothing(
     with pytest.raises(UsageError, match="a trial goes on in"):
         run(options_of(wanted, folder, mirror, layout.folder))
     trial.run_agent(layout, environ={}, tell=silent)
-    assert trial.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
+    assert observing.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
     trial.stop(layout, tell=silent)
 
 
@@ -438,7 +448,7 @@ def test_names_in_braces_in_a_report_are_never_filled(wanted, folder, mirror, tm
     )
     (folder / "report.json").write_text(report_of(python_path="{home}/x{ranks}/bin/python"))
     verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
-    seen = session.evidence(SessionLayout(folder=tmp_path / "results")).observations[Level.C1]
+    seen = evidence.read(SessionLayout(folder=tmp_path / "results")).observations[Level.C1]
     assert seen.argv[0].endswith("/x{ranks}/bin/python")
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
 
@@ -508,7 +518,7 @@ def test_of_two_runs_in_one_folder_one_is_refused_and_the_other_unharmed(mirror,
     silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     both = [subprocess.Popen(argv, **silence) for _ in range(2)]
     assert sorted(one.wait(timeout=120) for one in both) == [0, 2]
-    run = session.evidence(SessionLayout(folder=tmp_path / "r")).agent_run
+    run = evidence.read(SessionLayout(folder=tmp_path / "r")).agent_run
     assert run.exit_code == 0
 
 

@@ -4,11 +4,13 @@ import hashlib
 import json
 from dataclasses import replace
 
-from reb_action import documents, session
+from reb_action import documents
+from reb_action import evidence as recorded
+from reb_action.evidence import kind_of
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Report
 from reb_action.sandbox.protocol import Kind, SandboxSpec
-from reb_action.session import AgentChoice, Phase, Process, Session, kind_of
+from reb_action.session import AgentChoice, Phase, Process, Session
 from reb_action.verdict import judge
 
 
@@ -36,7 +38,7 @@ def put(folder, evidence):
             path.write_bytes(documents.encode(value, kind=kind))
     for level, text in evidence.logs.items():
         layout.log(level).write_text(text)
-    verdict = judge(session.evidence(layout))
+    verdict = judge(recorded.read(layout))
     layout.verdict.write_bytes(documents.encode(verdict, kind="verdict"))
     return verdict
 

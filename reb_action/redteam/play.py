@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reb_action import documents, session, trial
+from reb_action import documents, evidence, trial
 from reb_action.demo import committed
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
@@ -122,7 +122,7 @@ def _result(
     if level not in GPU_LEVELS or result.outcome is not Outcome.INVALID or not observed.is_file():
         return result
     assert judge is not None  # noqa: S101
-    kind_of_value, kind = session.kind_of(level)
+    kind_of_value, kind = evidence.kind_of(level)
     return judge(manifest, documents.read(observed, kind_of_value, kind=kind))
 
 

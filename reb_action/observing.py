@@ -1,0 +1,63 @@
+"""One level of a trial: observed, if there is anything to observe, and judged."""
+
+from reb_action import documents, evidence, hidden, report, session, source
+from reb_action.freezing import Tell, freeze
+from reb_action.layout import SessionLayout
+from reb_action.levels import spec_of
+from reb_action.model.agent import Freeze, Report
+from reb_action.model.manifest import Level
+from reb_action.model.observation import Interpreter, Observation
+from reb_action.model.verdict import LevelResult
+from reb_action.probing.cuda import observe_cuda
+from reb_action.probing.imports import observe_imports
+from reb_action.probing.room import Room
+from reb_action.probing.run import observe_run
+from reb_action.sandbox import select
+from reb_action.sandbox.protocol import Sandbox
+from reb_action.session import Phase, Session
+from reb_action.verdict import judge
+
+
+def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
+    """Make the observation of one level, if there is anything to observe, and judge it."""
+    with session.at_work(layout) as begun:
+        sandbox = select.attach(begun.spec, begun.handle)
+        if begun.phase is not Phase.FROZEN:
+            freeze(layout, begun, sandbox, tell=tell)
+        found = evidence.read(layout)
+        usable = isinstance(found.report, Report) and found.interpreter is not None
+        if usable and found.interpreter and not found.interpreter.fault:
+            _observe(layout, begun, sandbox, level, tell)
+    return judge(evidence.read(layout)).result(level)
+
+
+def _observe(
+    layout: SessionLayout, begun: Session, sandbox: Sandbox, level: Level, tell: Tell
+) -> None:
+    manifest = begun.trial.manifest
+    runs = level in manifest.entrypoints
+    if not runs and (level not in (Level.C0, Level.C2) or level in manifest.not_applicable):
+        return
+    if begun.spec.gpus < spec_of(level).gpus_needed(manifest):
+        return
+    tell(f"{level} is being observed")
+    room = Room(
+        sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=hidden.values(layout)
+    )
+    observation = _observation(layout, room, level)
+    documents.write(layout.observation(level), observation, kind=evidence.kind_of(level)[1])
+
+
+def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation:
+    claimed = report.parse(documents.read_bytes(layout.report))
+    assert isinstance(claimed, Report)  # noqa: S101
+    if level is Level.C2:
+        return observe_cuda(room, claimed)
+    pristine = source.open_existing(layout.source, room.manifest.commit)
+    if level is Level.C0:
+        interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
+        native = documents.read(layout.freeze, Freeze, kind="freeze").native
+        return observe_imports(room, pristine, interpreter, native)
+    observation, log = observe_run(room, pristine, claimed, level)
+    documents.write_bytes(layout.log(level), log)
+    return observation
