@@ -128,7 +128,8 @@ _RUNNER_OPTIONS = (
         "--mirror",
         envvar="REB_MIRROR",
         type=click.Path(path_type=Path, exists=True),
-        help="Folder with git mirrors; without it the repository is fetched.",
+        help="Folder with git mirrors, each at owner/name, owner/name.git, owner__name or"
+        " owner+name/repo, or one repository itself; what it lacks is fetched from GitHub.",
     ),
     click.option(
         "--gpus",

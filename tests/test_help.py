@@ -1,10 +1,12 @@
 """What `--help` teaches, read as a person does."""
 
+import re
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from reb_action import cli, errors
+from reb_action import cli, errors, source
 
 COMMANDS = {"reb": [], **{name: [name] for name in cli.cli.commands}}
 
@@ -25,6 +27,17 @@ def test_help_is_laid_out_and_says_what_each_option_does(name):
 def test_examples_keep_their_lines():
     lines = [line.strip() for line in shown([]).splitlines()]
     assert "Try it without Docker, GPU or key:   reb demo" in lines
+
+
+def test_mirrors_are_found_as_the_help_says(tmp_path):
+    option = next(one for one in cli.cli.commands["run"].params if one.name == "mirror")
+    shapes = re.findall(r"owner[^ ,]+", option.help)
+    assert shapes == ["owner/name", "owner/name.git", "owner__name", "owner+name/repo"]
+    for shape in (*shapes, "."):
+        place = tmp_path / shape.replace("/", "-") / shape
+        (place / "objects").mkdir(parents=True)
+        (place / "HEAD").touch()
+        assert source.in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
 
 
 def test_every_exit_code_of_ours_is_listed():
