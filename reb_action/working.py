@@ -38,7 +38,8 @@ def work(
     )
     with reach(layout, begun, chosen, sandbox, environ) as way:
         # The sandbox gets these itself, and keeps what it likes of them.
-        hidden.remember(layout, [*own.values(), *(() if way.counts else way.secrets)])
+        given = (*own.values(), *(() if way.model is None else (way.model.key,)))
+        hidden.remember(layout, given)
         tell(f"the agent {chosen.name} is at work (at most {begun.agent.total_seconds} s)")
         started = launch(
             sandbox.layout,
@@ -58,7 +59,7 @@ def work(
             secrets=way.secrets,
             layout=layout,
         )
-        secrets = (*way.secrets, *own.values())
+        secrets = (*way.secrets, *given)
         sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=secrets)
     # What was under way has been counted now.
     return _told(layout, begun, chosen, driven, way, task)

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -182,19 +183,26 @@ def leaks(folder: Path, secret: str) -> list[str]:
     ]
 
 
-def test_key_that_an_agent_was_given_leaves_in_no_form(
-    choice: AgentChoice, mirror: Path, tmp_path: Path
+@pytest.mark.parametrize("place", KeyPlace)
+def test_key_or_placeholder_that_an_agent_was_given_leaves_in_no_form(
+    choice: AgentChoice, mirror: Path, tmp_path: Path, place: KeyPlace
 ):
     with ModelServer(commands=LEAKS) as server:
         url = server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name)
-        direct = ModelChoice(name="scripted-1", url=url, key=KeyPlace.DIRECT)
+        model = ModelChoice(name="scripted-1", url=url, key=place)
         chosen = options(
-            Kind.LOCAL, replace(choice, model=direct), mirror, tmp_path, levels=(Level.C1,)
+            Kind.LOCAL, replace(choice, model=model), mirror, tmp_path, levels=(Level.C1,)
         )
         verdict = trial.run(chosen, environ=ENVIRON, tell=silent)
+        told = re.search(rb"key ([\w-]{16,})", server.run(tmp_path.name).seen[-1].body)
     files = kept(chosen.folder)
     agent_run = json.loads(files["agent.json"])["value"]
-    assert (agent_run["key"], agent_run["usage"], agent_run["ending"]) == ("direct", None, "done")
+    assert (agent_run["key"], agent_run["ending"]) == (place, "done")
+    assert (agent_run["usage"] is None) is (place is KeyPlace.DIRECT)
+    # The agent did print it.
+    given = told[1].decode()
+    assert (given == KEY) is (place is KeyPlace.DIRECT)
+    assert leaks(chosen.folder, given) == []
     assert leaks(chosen.folder, KEY) == []
     assert b"key ***\n" in files["agent.log"]
     assert json.loads(files["report.json"])["notes"] == "***"
