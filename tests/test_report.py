@@ -1,6 +1,8 @@
 """Hostile and wrong reports: each ends in one plain line and the right kind of fault."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -121,6 +123,15 @@ def test_good_report_is_read_in_full():
         notes="fine",
         environment={},
     )
+
+
+def test_least_report_of_the_documentation_is_one():
+    page = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    claimed = report.parse(example.encode())
+    assert isinstance(claimed, Report)
+    assert (claimed.python_path, claimed.env_tool) == ("/home/agent/venv/bin/python", "venv")
+    assert all(report.parse(without_key) for without_key in ())
 
 
 def test_further_fields_and_the_papers_optional_ones_are_accepted():
