@@ -1,15 +1,13 @@
 """The agents there are: YAML files of this folder, or of the user's, each read into a value."""
 
-import os
 import re
-import shlex
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Final, assert_never, cast
+from typing import Final, cast
 
 import yaml
 
+from reb_action.agents.argument import with_argument
 from reb_action.agents.spec import (
     AgentFile,
     AgentLimits,
@@ -22,7 +20,7 @@ from reb_action.agents.spec import (
     Takes,
 )
 from reb_action.documents import Json, problem, read_bytes, show
-from reb_action.errors import DocumentError, PlaceError, UsageError
+from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
 
 AGENTS: Final = (
@@ -45,7 +43,6 @@ MODEL_NAMES: Final = frozenset({"base_url", "key", "model"})
 _COMMAND: Final = "{command}"
 _LIMIT_BYTES: Final = 256 * 1024
 _LOCK_BYTES: Final = 1024 * 1024
-_FOLDER_BYTES: Final = 64 * 1024 * 1024
 _HERE: Final = Path(__file__).parent
 
 
@@ -55,9 +52,9 @@ def agent(name: str, *, argument: str | None = None) -> AgentSpec:
     Raises UsageError for a wrong name or argument, DocumentError for a wrong file.
     """
     if name in AGENTS:
-        return _with_argument(load_packaged(name), argument)
+        return with_argument(load_packaged(name), argument)
     if name.endswith((".yaml", ".yml")):
-        return _with_argument(load(Path(name)), argument)
+        return with_argument(load(Path(name)), argument)
     raise UsageError(
         f"there is no agent {show(name)}; name a file ending in .yaml or one of: "
         + ", ".join(AGENTS)
@@ -150,68 +147,3 @@ def _file(name: str, value: Json) -> AgentFile:
     if isinstance(value, dict):
         return AgentFile(name=name, content=(_HERE / str(value["packaged"])).read_bytes())
     return AgentFile(name=name, content=str(value).encode(), text=True)
-
-
-def _with_argument(spec: AgentSpec, argument: str | None) -> AgentSpec:
-    match spec.takes:
-        case Takes.NOTHING if argument is None:
-            return spec
-        case Takes.NOTHING:
-            raise UsageError(f"the agent {spec.name} takes no argument; leave it out")
-        case Takes.COMMAND:
-            return replace(spec, command=_words(spec.name, argument or ""))
-        case Takes.FOLDER:
-            return replace(spec, files=(*spec.files, *_folder(spec.name, argument or "")))
-        case _:
-            assert_never(spec.takes)
-
-
-def _words(name: str, line: str) -> tuple[str, ...]:
-    try:
-        words = tuple(shlex.split(line))
-    except ValueError as error:
-        raise UsageError(f"the command line of the agent {name}: {error}".lower()) from None
-    if not words:
-        raise UsageError(f"the agent {name} needs a command line as its argument")
-    return words
-
-
-def _folder(name: str, text: str) -> tuple[AgentFile, ...]:
-    folder = Path(text)
-    if not text or not folder.is_dir():
-        raise UsageError(f"the agent {name} needs a folder as its argument; {show(text)} is none")
-    paths = _own_files(folder)
-    if not paths:
-        raise UsageError(f"{folder} holds no file, links not counted; give {name} another")
-    if sum(path.stat().st_size for path in paths) > _FOLDER_BYTES:
-        raise UsageError(f"{folder} holds more than {_FOLDER_BYTES} bytes; give a smaller folder")
-    return tuple(
-        AgentFile(
-            name=f"folder/{path.relative_to(folder)}",
-            content=_content(path),
-            executable=bool(path.stat().st_mode & 0o100),
-        )
-        for path in paths
-    )
-
-
-def _own_files(folder: Path) -> list[Path]:
-    """Return the files of a folder; one of it that cannot be looked into is no empty one."""
-    walk = os.walk(folder, onerror=_refuse)
-    paths = (Path(place) / name for place, _, names in walk for name in names)
-    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _refused(error) from None
-
-
-def _refuse(error: OSError) -> None:
-    raise _refused(error) from None
-
-
-def _refused(error: OSError) -> PlaceError:
-    return PlaceError(f"{error.filename} cannot be read: {error.strerror}; the agent needs it")
