@@ -39,12 +39,12 @@ def test_one_check_for_each_level(board):
     assert [one.external_id for one in checks] == [f"reb:7:C{n}" for n in range(6)]
     assert {(one.head_sha, one.details_url) for one in checks} == {(COMMIT, RUN_URL)}
     assert [one.title for one in checks] == [
-        "static integrity: 22 of 35 passed; 1 not observed",
-        "CPU run: 18 of 29 passed; 1 not observed",
-        "CUDA alignment: 20 of 35 passed; 1 not observed",
-        "single-GPU run: 14 of 35 passed; 1 not observed",
-        "distributed run: 5 of 28 passed; 2 not observed",
-        "honest report: 15 of 35 passed; 1 not observed",
+        "static integrity: 22 of 35 passed, 1 unseen",
+        "CPU run: 18 of 29 passed, 1 unseen",
+        "CUDA alignment: 20 of 35 passed, 1 unseen",
+        "single-GPU run: 14 of 35 passed, 1 unseen",
+        "distributed run: 5 of 28 passed, 2 unseen",
+        "honest report: 15 of 35 passed, 1 unseen",
     ]
 
 

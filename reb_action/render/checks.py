@@ -116,7 +116,7 @@ def _headline(seen: Sequence[Outcome]) -> str:
     counted = sum(one not in uncounted for one in seen)
     told = f"{seen.count(Outcome.PASSED)} of {counted} passed" if counted else "nothing that counts"
     unseen = seen.count(Outcome.INVALID)
-    return f"{told}; {unseen} not observed" if unseen else told
+    return f"{told}, {unseen} unseen" if unseen else told
 
 
 def _summary(edition: Edition, level: Level) -> Iterator[str]:
