@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from reb_action.diagnosis.facts import Facts
-from reb_action.diagnosis.reading import diagnose
+from reb_action.diagnosis.reading import PROOF_CHARACTERS, diagnose
 from reb_action.model.diagnosis import Cause, Diagnosis
 from reb_action.model.observation import (
     CudaObservation,
@@ -43,6 +43,9 @@ def _of_run(
     if seen.exit_code == 0 and all(proof.satisfied for proof in seen.proofs):
         # It ended well and was doubted for other reasons, which its log does not know.
         return None
+    if seen.fault is not None and "FileNotFoundError" in seen.fault:
+        # A command that a package installs, and none did: there is no log.
+        return Diagnosis(cause=Cause.MISSING_DEPENDENCY, line=seen.fault[:PROOF_CHARACTERS])
     code = seen.exit_code
     facts = Facts(
         exit_code=code,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from evidence import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled import read_messages
@@ -15,6 +16,7 @@ from reb_action.diagnosis.excerpt import (
     excerpt,
     lines_of,
 )
+from reb_action.diagnosis.level import explain
 from reb_action.diagnosis.reading import PROOF_CHARACTERS
 
 FAILED = Facts(exit_code=1)
@@ -170,3 +172,16 @@ def test_what_a_module_of_the_repository_lacks_is_the_repository(log):
     own = replace(FAILED, own_modules=frozenset({"omegaconf"}))
     assert diagnose(log, FAILED) == Diagnosis(cause=Cause.MIXED_FRAMEWORKS, line=log)
     assert diagnose(log, own) == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("it cannot be started: FileNotFoundError: 'lightly-train'", Cause.MISSING_DEPENDENCY),
+        ("it ended its supervisor", None),
+    ],
+)
+def test_command_that_no_package_installed_is_a_missing_dependency(fault, cause):
+    seen = run(exit_code=None, proofs=(), fault=fault)
+    found = explain(seen, log="", has_gpu=False, own_modules=frozenset())
+    assert (found and found.cause) == cause
