@@ -8,7 +8,7 @@ import pytest
 
 from reb_action import documents, report
 from reb_action.agents import catalogue
-from reb_action.agents.spec import AgentLimits, AgentSpec
+from reb_action.agents.spec import AgentSpec
 from reb_action.model.manifest import (
     Asset,
     Entrypoint,
@@ -68,7 +68,6 @@ def test_every_key_is_described(schema, deepest):
         (Asset, MANIFEST["properties"]["assets"]["items"]),
         (Oracle, MANIFEST["properties"]["oracle"]),
         *zip((FileProof, LogProof, MetricProof, StepsProof), PROOFS, strict=True),
-        (AgentLimits, AGENT["properties"]["limits"]),
     ],
 )
 def test_stated_defaults_are_those_of_the_type(kind, part):
@@ -85,8 +84,7 @@ def test_stated_defaults_are_those_of_the_type(kind, part):
 
 def test_agent_that_states_every_default_is_as_one_that_states_none(tmp_path):
     least = {"name": "mine", "title": "Mine", "argv": ["x"]}
-    limits = stated(AGENT["properties"]["limits"])
-    whole = {**least, **stated(AGENT), "limits": limits}
+    whole = {**least, **stated(AGENT)}
     (tmp_path / "mine.yaml").write_text(json.dumps(whole), encoding="utf-8")
     bare = AgentSpec(name="mine", title="Mine", argv=("x",))
     assert catalogue.load(tmp_path / "mine.yaml") == bare

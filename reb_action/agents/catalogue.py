@@ -10,7 +10,6 @@ import yaml
 from reb_action.agents.argument import with_argument
 from reb_action.agents.spec import (
     AgentFile,
-    AgentLimits,
     AgentSpec,
     Install,
     Need,
@@ -120,7 +119,6 @@ def _spec(data: dict[str, Json], *, lock: Path) -> AgentSpec:
         stdin=Stdin(cast(str, data.get("stdin", Stdin.NONE))),
         parser=Parser(cast(str, data.get("parser", Parser.NONE))),
         sessions=_texts(data, "sessions"),
-        limits=AgentLimits(**cast(dict[str, int], data.get("limits", {}))),
     )
 
 

@@ -105,5 +105,4 @@ class AgentSpec:
     stdin: Stdin = Stdin.NONE
     parser: Parser = Parser.NONE
     sessions: tuple[str, ...] = ()
-    limits: AgentLimits = field(default_factory=AgentLimits)
     command: tuple[str, ...] = ()
