@@ -141,7 +141,7 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
             "argv: [x]\nfiles: {a: {packaged: nosuch.py}}",
             'files: there is no packaged file "nosuch',
         ),
-        ("argv: [x]\nlimits: {total_seconds: 60}", 'the key "limits" is not known'),
+        ("argv: [x]\nlimits: {total_seconds: 60}", 'the document: the key "limits" is not known'),
         ("argv: [x]\nname: other", "the agent other belongs in other.yaml"),
         ("argv: [x", "not readable as YAML: while parsing a flow sequence"),
         ("argv: [!!python/name:os.system x]", "not readable as YAML: could not determine a constr"),
