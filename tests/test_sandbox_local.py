@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ from reb_action.errors import SandboxError
 from reb_action.sandbox.local.files import remove_tree
 from reb_action.sandbox.protocol import Sandbox
 from reb_action.sandbox.select import attach
+
+
+def folders_of_processes() -> str:
+    """The working folder of every process here."""
+    found = ""
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            found += f"{link.readlink()}\n"
+    return found
 
 
 def test_everything_is_in_the_scratch_folder(scratch: Sandbox):
@@ -34,6 +44,8 @@ def test_fork_chain_is_outrun(scratch: Sandbox):
     shell(scratch, f"setsid env -i /usr/bin/python3 -c '{chain}' >/dev/null 2>&1 & sleep 1")
     assert scratch.halt() != ()
     assert scratch.halt() == ()
+    for _ in range(200):
+        assert scratch.spec.scratch not in folders_of_processes()
 
 
 def test_put_stays_below_the_scratch_folder(scratch: Sandbox, tmp_path: Path):
