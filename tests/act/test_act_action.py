@@ -53,7 +53,8 @@ def test_summary_is_written_once_and_names_the_trial(cases, case):
 
 def test_summary_says_why(cases):
     lines = cases.of("broken").summaries[0].splitlines()
-    assert "| C1 | CPU run | FAILED | FAILED | `the entry point ended with exit code 1` |" in lines
+    why = "`the entry point ended with exit code 1`"
+    assert f"| C1 | CPU run | FAILED\N{DAGGER} | FAILED\N{DAGGER} | {why} |" in lines
     assert lines[-1] == "The gate is closed: `C1 failed: the entry point ended with exit code 1`"
 
 
