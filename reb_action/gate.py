@@ -25,11 +25,13 @@ class Standing(StrEnum):
 class FailOn:
     """What closes the gate: an invalid level, any level that did not pass, or named ones.
 
-    All that is decided goes by one `scoring`.
+    `any` means any that was asked for; one of `levels` closes it unasked too. All that is decided
+    goes by one `scoring`.
     """
 
     invalid: bool
-    levels: tuple[Level, ...]
+    levels: tuple[Level, ...] = ()
+    any: bool = False
     scoring: Scoring = Scoring.STRICT
 
 
@@ -50,8 +52,7 @@ def parse(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
     """Read `never`, `invalid`, `any`, or levels such as `C0,C1`; raises UsageError."""
     words = tuple(word.strip() for word in text.replace(",", " ").split())
     if words in (("never",), ("invalid",), ("any",)):
-        levels = tuple(Level) if words == ("any",) else ()
-        return FailOn(invalid=words != ("never",), levels=levels, scoring=scoring)
+        return FailOn(invalid=words != ("never",), any=words == ("any",), scoring=scoring)
     names = {word.upper() for word in words}
     if not names or names - set(Level):
         raise UsageError(f"fail-on is {text!r}; use never, invalid, any, or levels of {_LEVELS}")
@@ -67,7 +68,7 @@ def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> De
         return Decision(standing=Standing.INVALID, highest=None, closed=closed, scoring=scoring)
     results = [seen.result(level) for level in asked]
     reasons = [_reason(result, scoring) for result in results if _closes(result, fail_on)]
-    reasons += [f"{level} was not asked for" for level in _unasked(asked, fail_on)]
+    reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in asked]
     return Decision(
         standing=_standing(result.by(scoring) for result in results),
         highest=highest(seen, scoring),
@@ -103,13 +104,7 @@ def _closes(result: LevelResult, fail_on: FailOn) -> bool:
     if outcome is Outcome.INVALID and fail_on.invalid:
         return True
     good = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
-    return result.level in fail_on.levels and outcome not in good
-
-
-def _unasked(asked: tuple[Level, ...], fail_on: FailOn) -> tuple[Level, ...]:
-    # `any` means any that was asked for.
-    named = () if fail_on.levels == tuple(Level) else fail_on.levels
-    return tuple(level for level in named if level not in asked)
+    return (fail_on.any or result.level in fail_on.levels) and outcome not in good
 
 
 def _reason(result: LevelResult, scoring: Scoring) -> str:

@@ -49,7 +49,8 @@ def conclusion(edition: Edition, seen: Seen) -> Conclusion:
     An agent that fails is a result and no failure: then it is neutral, as what nobody vouches for.
     """
     every = {one for outcomes in seen.values() for one in outcomes}
-    named = {one for level in edition.fail_on.levels for one in seen.get(level, ())}
+    levels = seen if edition.fail_on.any else edition.fail_on.levels
+    named = {one for level in levels for one in seen.get(level, ())}
     if named - set(sections.FINE) or (edition.fail_on.invalid and Outcome.INVALID in every):
         return Conclusion.FAILURE
     if every <= {Outcome.NOT_APPLICABLE}:

@@ -145,6 +145,13 @@ def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
     assert (decide(layout, fail_on).closed is not None) is unobserved
 
 
+@pytest.mark.parametrize("names", ["C0,C1,C2,C3,C4,C5", "c5 C4 c3 C2 c1 C0"])
+def test_all_six_names_are_not_any(layout, names):
+    """`any` is any that was asked for; a level that is named must have been asked for."""
+    told = "C2 was not asked for; C3 was not asked for; C4 was not asked for"
+    assert decide(layout, names).closed == told
+
+
 @pytest.fixture
 def lucky(layout):
     """The verdict of a trial whose C1 ended well and proved nothing."""
