@@ -1,14 +1,22 @@
 """What listens on a socket of the harness is reached from a sandbox that has no network."""
 
+import os
+import resource
+import signal
+import socket
 import socketserver
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from sandbox_fixtures import Start, shell
 
 from reb_action.errors import SandboxError
+from reb_action.sandbox import forwarding
 from reb_action.sandbox.forwarding import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 
@@ -90,3 +98,68 @@ def test_port_in_use_is_explained(sandbox: Sandbox):
         SandboxError, match=r"gateway \(OSError: \[Errno 98\] Address already in use"
     ):
         forward(sandbox)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def _pid(command: bytes) -> int:
+    """Return the process whose command line holds this."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if command in (folder / "cmdline").read_bytes():
+                return int(folder.name)
+        except OSError:
+            continue
+    raise AssertionError(command)
+
+
+@pytest.fixture
+def here(folder: Path) -> Iterator[tuple[int, int]]:
+    """A forwarder outside any sandbox: its port and its process."""
+    port, path = _free_port(), str(folder / SOCKET)
+    script = Path(forwarding.__file__).with_name("forward.py").read_bytes()
+    argv = (sys.executable, "-I", "-S", "-", str(port), path)
+    subprocess.run(argv, input=script, check=True, timeout=20)
+    pid = _pid(path.encode())
+    yield port, pid
+    os.kill(pid, signal.SIGKILL)
+
+
+def _heard(port: int) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), 20) as call:
+        try:
+            call.sendall(b"x")
+            with suppress(OSError):
+                call.shutdown(socket.SHUT_WR)
+            return call.recv(64)
+        except ConnectionError:
+            return b""
+
+
+def test_connection_without_a_thread_is_closed_and_the_next_is_served(here: tuple[int, int]):
+    port, pid = here
+    # No address space is left for the stack of one more thread.
+    before = resource.prlimit(pid, resource.RLIMIT_AS, (1 << 20, resource.RLIM_INFINITY))
+    assert [_heard(port), _heard(port)] == [b"", b""]
+    resource.prlimit(pid, resource.RLIMIT_AS, before)
+    assert _heard(port) == b"heard x"
+
+
+def test_connection_waits_where_no_file_can_be_opened(here: tuple[int, int]):
+    port, pid = here
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (1, before[1]))
+    # The wait for this one began before the limit, so that it alone is taken.
+    assert _heard(port) == b""
+    with socket.create_connection(("127.0.0.1", port), 20) as call:
+        call.sendall(b"x")
+        call.shutdown(socket.SHUT_WR)
+        call.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            call.recv(64)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        call.settimeout(20)
+        assert call.recv(64) == b"heard x"

@@ -10,10 +10,12 @@ import os
 import socket
 import sys
 import threading
+import time
 
 PR_SET_NAME = 15
 NAME = b"reb-forward"
 CHUNK_BYTES = 64 * 1024
+PAUSE_SECONDS = 0.05
 
 
 def main() -> None:
@@ -27,21 +29,33 @@ def main() -> None:
         os.dup2(nowhere, stream)
     ctypes.CDLL(None).prctl(PR_SET_NAME, NAME, 0, 0, 0)
     while True:
+        welcome(server, sys.argv[2])
+
+
+def welcome(server: socket.socket, path: str) -> None:
+    """Take one connection; one that the limits of the sandbox forbid is closed, and only that."""
+    try:
         near, _ = server.accept()
-        threading.Thread(target=join, args=(near, sys.argv[2]), daemon=True).start()
+    except OSError:
+        time.sleep(PAUSE_SECONDS)
+        return
+    try:
+        threading.Thread(target=join, args=(near, path), daemon=True).start()
+    except RuntimeError:
+        near.close()
 
 
 def join(near: socket.socket, path: str) -> None:
-    """Copy both ways until each side has said its last; a dead socket closes the connection."""
-    with near, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as far:
-        try:
+    """Copy both ways until each side has said its last; what cannot be had closes both."""
+    try:
+        with near, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as far:
             far.connect(path)
-        except OSError:
-            return
-        back = threading.Thread(target=copy, args=(far, near), daemon=True)
-        back.start()
-        copy(near, far)
-        back.join()
+            back = threading.Thread(target=copy, args=(far, near), daemon=True)
+            back.start()
+            copy(near, far)
+            back.join()
+    except (OSError, RuntimeError):
+        return
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
