@@ -145,6 +145,27 @@ def test_another_attempt_has_a_check_run_of_its_own(api):
     assert len(api.world.checks) == 2
 
 
+@pytest.mark.parametrize(
+    ("there", "effect", "number"),
+    [
+        ("reb:9:C0", "outdated", 1),
+        ("reb:10:C0", "outdated", 1),
+        ("reb:7:C0", "created", 2),
+        ("reb:9:C1", "created", 2),
+        ("9", "created", 2),
+        (None, "created", 2),
+    ],
+)
+def test_older_run_leaves_a_newer_ones_alone(api, there, effect, number):
+    """GitHub shows the check run that was made last."""
+    client_of(api).check_run(CHECK)
+    api.world.checks[101]["external_id"] = there
+    before = dict(api.world.checks[101])
+    mine = replace(CHECK, external_id="reb:8:C0", title="mine")
+    assert client_of(api).check_run(mine).effect == effect
+    assert (len(api.world.checks), api.world.checks[101]) == (number, before)
+
+
 def test_another_name_or_commit_is_another_check_run(api):
     client_of(api).check_run(CHECK)
     client_of(api).check_run(replace(CHECK, name="researchenvbench / C1"))

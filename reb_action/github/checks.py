@@ -1,6 +1,9 @@
 """Check runs: one of a name and external id at a commit, with any number of annotations."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from reb_action.documents import Json
 from reb_action.github.faults import Need
@@ -14,10 +17,14 @@ from reb_action.model.publication import (
     Written,
 )
 
+_EXTERNAL: Final = re.compile(r"reb:(\d{1,20}):(.*)", re.DOTALL)
+"""Of our external ids: the run that wrote a check run, and what it is on."""
+
 
 def upsert(transport: Transport, check: CheckRun) -> Written:
     """Write a completed check run, or bring the one of its external id up to date.
 
+    Beside a newer run's nothing is written: GitHub shows the one that was made last.
     Annotations can only be added: those that are there count as the first ones of `check`, so
     that a write that got lost halfway is taken up where it stopped.
     """
@@ -25,7 +32,12 @@ def upsert(transport: Transport, check: CheckRun) -> Written:
     call = Call(path="", what=what, need=Need.CHECKS_WRITE, write=True, again=False)
 
     def attempt() -> Written:
-        there = _existing(transport, call, check)
+        named = _named(transport, call, check)
+        newer = next((one for one in named if _is_newer(one, check)), None)
+        if newer is not None:
+            return Written(effect=Effect.OUTDATED, url=text(newer, "html_url"))
+        same = [one for one in named if at(one, "external_id") == check.external_id]
+        there = max(same, key=lambda one: number(one, "id"), default=None)
         if there is not None and _is_as_wanted(there, check):
             return Written(effect=Effect.UNCHANGED, url=text(there, "html_url"))
         effect = Effect.CREATED if there is None else Effect.UPDATED
@@ -45,18 +57,21 @@ def upsert(transport: Transport, check: CheckRun) -> Written:
     return transport.until_known(attempt, what=what)
 
 
-def _existing(transport: Transport, call: Call, check: CheckRun) -> Json:
-    """Return the newest check run of this name and external id, or None."""
+def _named(transport: Transport, call: Call, check: CheckRun) -> Sequence[Json]:
+    """Return the check runs of this name at its commit."""
     path = f"{transport.repository}/commits/{check.head_sha}/check-runs"
     query = (("check_name", check.name), ("filter", "all"))
     asked = replace(call, path=path, query=query, write=False, again=True)
-    wanted = (check.name, check.external_id)
-    found = (
-        one
-        for one in transport.pages(asked, "check_runs")
-        if (at(one, "name"), at(one, "external_id")) == wanted
-    )
-    return max(found, key=lambda one: number(one, "id"), default=None)
+    return [one for one in transport.pages(asked, "check_runs") if at(one, "name") == check.name]
+
+
+def _is_newer(there: Json, check: CheckRun) -> bool:
+    """Tell whether a later run wrote a check run on the same thing."""
+    theirs = _EXTERNAL.fullmatch(maybe_text(there, "external_id") or "")
+    mine = _EXTERNAL.fullmatch(check.external_id)
+    if theirs is None or mine is None or theirs[2] != mine[2]:
+        return False
+    return int(theirs[1]) > int(mine[1])
 
 
 def _is_as_wanted(there: Json, check: CheckRun) -> bool:
