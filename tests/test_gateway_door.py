@@ -153,9 +153,66 @@ def test_headers_of_the_way_and_of_accounts_stay_behind(opened):
     assert {name: value for name, value in sent.items() if name != "host"} == {
         "accept-encoding": "identity",
         "content-length": str(len(BODY)),
+        "content-type": "application/json",
         "authorization": "Bearer sk-scripted-0123456789abcdef",
         "user-agent": "agent/1",
     }
+
+
+# What may go on beside the key: no form of the answer, no part of it, no other account.
+ASKED = {
+    "accept": "application/x-protobuf",
+    "anthropic_beta": "b",
+    "anthropic_version": "v",
+    "content_type": "application/x-protobuf",
+    "openai_beta": "o",
+    "x_goog_fieldmask": "candidates.content",
+    "x_goog_user_project": "p",
+    "x_http_method_override": "GET",
+}
+PASSED = {
+    Dialect.ANTHROPIC: {"anthropic-beta": "b", "anthropic-version": "v"},
+    Dialect.RESPONSES: {"openai-beta": "o"},
+    Dialect.CHAT: {"openai-beta": "o"},
+    Dialect.GEMINI: {},
+}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_only_known_headers_are_passed_on(opened, dialect):
+    with opened("text", dialect) as one:
+        path, _, asked = request(dialect, key="")
+        body = json.dumps(asked).encode()
+        keys = {"x_api_key": one.gateway.placeholder, "x_goog_api_key": one.gateway.placeholder}
+        text = head(one, path, content_length=len(body), **keys, **ASKED) + body
+        assert raw(one, text)[0] == "HTTP/1.1 200 OK"
+        sent = one.run.seen[0].headers
+    own = {"host", "accept-encoding", "content-length", "authorization", "x-api-key"}
+    left = {name: value for name, value in sent.items() if name not in own | {"x-goog-api-key"}}
+    assert left == {"content-type": "application/json", **PASSED[dialect]}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "given", "passed"),
+    [
+        (Dialect.GEMINI, "alt=sse", "?alt=sse"),
+        (Dialect.GEMINI, "alt=json&prettyPrint=false", "?alt=json"),
+        (Dialect.GEMINI, "alt=proto", ""),
+        (Dialect.GEMINI, "alt=sse&alt=proto", ""),
+        (Dialect.GEMINI, "$alt=proto&fields=candidates&$fields=candidates", ""),
+        (Dialect.GEMINI, "beta=true", ""),
+        (Dialect.ANTHROPIC, "beta=true", "?beta=true"),
+        (Dialect.ANTHROPIC, "beta=1&alt=sse", ""),
+        (Dialect.CHAT, "alt=sse&api-version=1", ""),
+    ],
+)
+def test_only_known_parameters_are_passed_on(opened, dialect, given, passed):
+    with opened("text", dialect) as one:
+        path, headers, body = request(dialect, key=one.gateway.placeholder)
+        connection = connect(one.gateway.address)
+        assert send(connection, f"{path}?{given}", headers, body).status == 200
+        connection.close()
+        assert one.run.seen[0].path.endswith(f"{path.removeprefix('/v1')}{passed}")
 
 
 def test_client_of_http_1_0_gets_a_plain_stream(opened):

@@ -105,6 +105,12 @@ START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input
             ],
             Spent(input=10, output=7),
         ),
+        # An answer that was blocked, or spent on nothing, leaves out what would be nought.
+        (
+            Dialect.GEMINI,
+            [{"usageMetadata": {"promptTokenCount": 8, "totalTokenCount": 8}}],
+            Spent(input=8, output=0),
+        ),
     ],
 )
 def test_tokens_are_brought_to_one_meaning(dialect, values, spent):
@@ -175,6 +181,18 @@ def test_tool_calls_are_gathered_from_their_pieces(dialect, values, tools):
 )
 def test_error_within_an_answer_is_kept(dialect, value, error):
     assert read(dialect, value).error == error
+
+
+@pytest.mark.parametrize(
+    ("value", "ended"),
+    [
+        ({"promptFeedback": {"blockReason": "SAFETY"}}, True),
+        ({"candidates": [{"finishReason": "STOP"}]}, True),
+        ({"candidates": [{}], "promptFeedback": {}}, False),
+    ],
+)
+def test_answer_of_gemini_ends_with_a_reason(value, ended):
+    assert read(Dialect.GEMINI, value).ended is ended
 
 
 HOSTILE = [None, 1, "x", [], [[]], {"usage": []}, {"choices": [None]}, {"candidates": {"a": 1}}]

@@ -10,17 +10,7 @@ from reb_action.gateway.dialects import Route, Rules
 from reb_action.gateway.wire import at, dumps, loads, text
 from reb_action.model.agent import Dialect
 
-_QUERY: Final = ("alt", "beta")
-# RFC 9110, 7.6.1; what we say ourselves; credentials, and what would choose another account.
-_DROPPED: Final = frozenset(
-    {
-        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization"),
-        *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
-        *("host", "content-length", "accept-encoding"),
-        *("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"),
-        *("openai-organization", "openai-project", "x-goog-user-project"),
-    }
-)
+_HEADERS: Final = frozenset({"user-agent"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +67,7 @@ def prepare(
         known = options if isinstance(options, dict) else {}
         value["stream_options"] = {**known, "include_usage": True}
         body = dumps(value)
-    kept = urlencode({name: query[name] for name in _QUERY if name in query})
+    kept = urlencode({n: query[n] for n, values in rules.query.items() if query.get(n) in values})
     path = url.path.removeprefix(route.prefix)
     return Request(
         route=route,
@@ -85,15 +75,17 @@ def prepare(
         target=f"{path}?{kept}" if kept else path,
         model=text(value, "model") or url.path.rpartition("/")[2].partition(":")[0],
         body=body,
-        headers=_passed(headers),
+        headers=_passed(rules, headers),
         hides_usage=hides,
     )
 
 
-def _passed(headers: Mapping[str, str]) -> dict[str, str]:
+def _passed(rules: Rules, headers: Mapping[str, str]) -> dict[str, str]:
     named = {name.strip().lower() for name in headers.get("connection", "").split(",")}
-    return {
+    kept = {
         name: value
         for name, value in headers.items()
-        if name not in _DROPPED | named and not {"\r", "\n"} & set(value)
+        if name in (_HEADERS | rules.headers) - named and not {"\r", "\n"} & set(value)
     }
+    # The body was read as JSON, so it is to be read so by the model; Google's would take others.
+    return {**kept, "content-type": "application/json"}

@@ -82,6 +82,8 @@ ANTHROPIC: Final = Rules(
         Route(path=re.compile(r"/v1/messages")),
         Route(path=re.compile(r"/v1/messages/count_tokens"), generates=False),
     ),
+    headers=frozenset({"anthropic-version", "anthropic-beta"}),
+    query={"beta": frozenset({"true"})},
     key_of=_key_of,
     key_headers=_key_headers,
     error=_error,

@@ -40,6 +40,7 @@ def _spent(usage: Json) -> Spent:
 
 CHAT: Final = Rules(
     routes=(Route(path=re.compile(r"/v1/chat/completions"), prefix="/v1"),),
+    headers=frozenset({"openai-beta"}),
     key_of=openai.key_of,
     key_headers=openai.key_headers,
     error=openai.error,

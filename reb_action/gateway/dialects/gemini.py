@@ -47,6 +47,8 @@ def _part(value: Json, reading: Reading) -> None:
                 said = text(call, "name") + dumps(at(call, "args")).decode()
                 reading.calls(str(len(reading.tools)), said)
         reading.ended = reading.ended or at(candidate, "finishReason") is not None
+    # A prompt that is blocked gets no candidate.
+    reading.ended = reading.ended or at(value, "promptFeedback", "blockReason") is not None
     if at(value, "error") is not None:
         reading.error = text(value, "error", "message") or "an error within the answer"
     reading.uses(_spent(at(value, "usageMetadata")))
@@ -55,6 +57,10 @@ def _part(value: Json, reading: Reading) -> None:
 def _spent(usage: Json) -> Spent:
     given = _sum(count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount"))
     taken = _sum(count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount"))
+    total = count(usage, "totalTokenCount")
+    if given is None and total is not None and taken is not None:
+        # Without a candidate the number of its tokens is left out, not nought.
+        given = max(total - taken, 0)
     return Spent(input=taken, cache_read=count(usage, "cachedContentTokenCount"), output=given)
 
 
@@ -68,6 +74,8 @@ GEMINI: Final = Rules(
         Route(path=re.compile(rf"{_MODEL}:(?:generateContent|streamGenerateContent)")),
         Route(path=re.compile(rf"{_MODEL}:countTokens"), generates=False),
     ),
+    # Whether a stream is one of events or an array; its other values are no JSON.
+    query={"alt": frozenset({"sse", "json"})},
     key_of=_key_of,
     key_headers=_key_headers,
     error=_error,

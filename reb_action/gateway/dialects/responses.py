@@ -53,6 +53,7 @@ def _item(place: str, item: Json, reading: Reading) -> None:
 
 RESPONSES: Final = Rules(
     routes=(Route(path=re.compile(r"/v1/responses"), prefix="/v1"),),
+    headers=frozenset({"openai-beta"}),
     key_of=openai.key_of,
     key_headers=openai.key_headers,
     error=openai.error,

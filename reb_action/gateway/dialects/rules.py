@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reb_action.documents import Json
 from reb_action.gateway.reading import Reading
@@ -24,11 +24,14 @@ class Route:
 class Rules:
     """One dialect: `key_of` and `key_headers` are how a key is found and sent, names lower-case.
 
-    `model` finds the model in a path where the body does not name it. `read` takes in one event,
-    or a whole answer.
+    `headers` and `query` are what a request may bring besides, a parameter with its values: any
+    other could choose the form of the answer, and so whether it says what it used. `read` takes
+    in one event, or a whole answer.
     """
 
     routes: tuple[Route, ...]
+    headers: frozenset[str] = frozenset()
+    query: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     key_of: Callable[[Mapping[str, str], Mapping[str, str]], str]
     key_headers: Callable[[str], Mapping[str, str]]
     error: Callable[[int, str], Json]
