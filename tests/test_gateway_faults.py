@@ -6,11 +6,15 @@ import time
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.gateway.calls import Call, Course
+from reb_action.gateway.prices import Price
+from reb_action.gateway.reading import Reading, Spent
 from reb_action.model.agent import Dialect, Tally, Usage
 from tests.model_server import KEY
 from tests.model_server.client import ask, connect, request
 
 DIALECTS = pytest.mark.parametrize("dialect", Dialect)
+PRICES = Prices(models={"scripted-1": Price(input=100, cache_read=100, output=1000)})
 NOTHING = Usage(turns=0, tool_calls=0)
 
 
@@ -85,20 +89,21 @@ def test_model_that_falls_silent_is_given_up(opened, stream):
         assert one.lines[0]["course"] == "silent"
 
 
-# What the first half of each stream says: input and one token, nothing, nothing, nothing.
+# Input and output as the first half of each stream says them: for the record, not for the sum.
 HALVES = {
-    Dialect.ANTHROPIC: Usage(
-        input_tokens=8401,
-        cache_read_tokens=6000,
-        cache_write_tokens=400,
-        output_tokens=1,
-        turns=0,
-        tool_calls=0,
-    ),
-    Dialect.RESPONSES: NOTHING,
-    Dialect.CHAT: NOTHING,
-    Dialect.GEMINI: Usage(input_tokens=8001, cache_read_tokens=6000, turns=0, tool_calls=0),
+    Dialect.ANTHROPIC: (8401, 1),
+    Dialect.RESPONSES: (None, None),
+    Dialect.CHAT: (None, None),
+    Dialect.GEMINI: (8001, None),
 }
+ENDED_EARLY = (
+    "an answer ended before the model said what it used, so that no budget of tokens or USD can be"
+    " kept"
+)
+
+
+def halves(line):
+    return line["input_tokens"], line["output_tokens"]
 
 
 @DIALECTS
@@ -107,8 +112,9 @@ def test_cut_stream_is_cut_for_the_agent_and_counts_what_it_said(opened, dialect
         reply = one.ask(dialect, stream=True)
         assert (reply.status, reply.cut) == (200, True)
         assert one.tally == Tally(
-            usage=HALVES[dialect], calls=1, last_error="200: the answer of the model was cut"
+            usage=NOTHING, calls=1, last_error="200: the answer of the model was cut"
         )
+        assert halves(one.lines[0]) == HALVES[dialect]
         assert one.lines[0]["course"] == "cut"
 
 
@@ -166,7 +172,40 @@ def test_gateway_closes_in_its_time_when_the_model_goes_on(opened):
         began = time.monotonic()
     assert 0.3 <= time.monotonic() - began < 3
     connection.close()
-    assert one.tally.usage == HALVES[Dialect.ANTHROPIC]
+    assert one.tally.usage == NOTHING
+    assert halves(one.lines[0]) == HALVES[Dialect.ANTHROPIC]
+
+
+@DIALECTS
+@pytest.mark.parametrize("scenario", ["cut", "silence"])
+@pytest.mark.parametrize("budget", [{"tokens": 10**9}, {"cost_usd": 10.0**6}])
+def test_answer_that_ends_before_its_usage_ends_a_budget(opened, dialect, scenario, budget):
+    with opened(scenario, dialect, first_byte_seconds=0.3, prices=PRICES, **budget) as one:
+        one.ask(dialect, stream=True)
+        assert one.ask(dialect).status == 403
+        assert (one.tally.calls, one.tally.limit) == (1, ENDED_EARLY)
+
+
+def test_agent_that_hangs_up_before_the_usage_ends_a_budget(opened):
+    with opened("stall", Dialect.ANTHROPIC, drain_seconds=0.3, tokens=10**9) as one:
+        connection = connect(one.gateway.address)
+        key = one.gateway.placeholder
+        path, headers, body = request(Dialect.ANTHROPIC, key=key, stream=True)
+        connection.request("POST", path, json.dumps(body), headers)
+        connection.getresponse().read1(1)
+        connection.close()
+    assert (one.tally.usage, one.tally.limit) == (NOTHING, ENDED_EARLY)
+
+
+def test_sum_is_unknown_when_one_call_of_many_did_not_say_its_own(opened):
+    with opened("ok", prices=PRICES) as one:
+        one.ask()
+        assert (one.tally.usage.output_tokens, one.tally.usage.cost_usd) == (101, 0.9011)
+        ledger = one.gateway._ledger
+        reading = Reading(spent=Spent(input=1000, output=1))
+        call = Call(route="/", model="m", status=200, course=Course.CUT, began=0.0, reading=reading)
+        ledger.close(call, generates=True)
+        assert one.tally.usage == Usage(turns=1, tool_calls=1)
 
 
 def test_model_that_cannot_be_reached_is_an_error(tmp_path):

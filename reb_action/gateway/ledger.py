@@ -16,6 +16,8 @@ from reb_action.model.agent import Tally, Usage
 from reb_action.redaction import redact
 
 _ERROR: Final = 400
+_ENDED: Final = (Course.WHOLE, Course.LEFT)
+_UNPAID: Final = (Course.ERROR, Course.UNREACHABLE)
 
 
 class Ledger:
@@ -30,6 +32,7 @@ class Ledger:
         self._spent = Spent()
         self._cost: float | None = None
         self._has_price = True
+        self._says_all = True
         self._turns = 0
         self._tools = 0
         self._refused: Counter[str] = Counter()
@@ -63,18 +66,20 @@ class Ledger:
             self._error = self._error or short(said)
 
     def tally(self) -> Tally:
-        """Return what was counted so far."""
+        """Return what was counted; no tokens and no cost where a call did not say its own."""
         with self._lock:
+            # A sum that leaves some out would pass for the whole.
+            spent = self._spent if self._says_all else Spent()
             return Tally(
                 usage=Usage(
-                    input_tokens=self._spent.input,
-                    cache_read_tokens=self._spent.cache_read,
-                    cache_write_tokens=self._spent.cache_write,
-                    output_tokens=self._spent.output,
+                    input_tokens=spent.input,
+                    cache_read_tokens=spent.cache_read,
+                    cache_write_tokens=spent.cache_write,
+                    output_tokens=spent.output,
                     turns=self._turns,
                     tool_calls=self._tools,
                     cost_usd=round(self._cost, 6)
-                    if self._cost is not None and self._has_price
+                    if self._cost is not None and self._has_price and self._says_all
                     else None,
                 ),
                 calls=self._calls,
@@ -102,25 +107,26 @@ class Ledger:
             return
         spent = call.reading.spent
         self._spent = self._spent.plus(spent)
-        said_all = spent.input is not None and spent.output is not None
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
-        elif said_all:
-            # A sum that leaves some out would pass for the whole.
+        elif spent.input is not None and spent.output is not None:
             self._has_price = False
-        if call.course is Course.WHOLE and not said_all:
-            self._misses_usage()
+        if not _says_all(call):
+            self._says_all = False
+            self._misses_usage(call)
         if call.course is Course.WHOLE:
             self._turns += 1
             self._tools += len(call.reading.tools)
             self._see(call.reading.fingerprint)
 
-    def _misses_usage(self) -> None:
-        if self._budget.tokens is not None or self._budget.cost_usd is not None:
-            self._limit = self._limit or (
-                "the model does not say what it used, so that no budget of tokens or USD can be"
-                " kept"
-            )
+    def _misses_usage(self, call: Call) -> None:
+        if self._budget.tokens is None and self._budget.cost_usd is None:
+            return
+        whole = call.course in _ENDED
+        why = "the model does not say" if whole else "an answer ended before the model said"
+        self._limit = self._limit or (
+            f"{why} what it used, so that no budget of tokens or USD can be kept"
+        )
 
     def _see(self, fingerprint: str | None) -> None:
         if fingerprint is None or self._budget.repeats is None:
@@ -145,3 +151,10 @@ class Ledger:
         if (self._cost or 0.0) >= budget.cost_usd:
             return f"the budget of {budget.cost_usd} USD is used up"
         return None
+
+
+def _says_all(call: Call) -> bool:
+    """Tell whether all is known that a call used: the numbers of one that is not whole may grow."""
+    spent = call.reading.spent
+    said = spent.input is not None and spent.output is not None
+    return call.course in _UNPAID or (call.course in _ENDED and said)
