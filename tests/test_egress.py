@@ -5,7 +5,9 @@ import socket
 import socketserver
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -39,7 +41,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 def serve(handler: type[socketserver.BaseRequestHandler]) -> http.server.ThreadingHTTPServer:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     return server
 
 
@@ -73,10 +75,37 @@ def proxy(site: str) -> Iterator[int]:
     server.server_close()
 
 
+@contextmanager
+def at_proxy(outer: socketserver.TCPServer | str, *hosts: str) -> Generator[int]:
+    """The port of a proxy for these hosts, all reached through `outer`, a server or any port."""
+    place = outer if isinstance(outer, str) else outer.server_address[1]
+    answer = egress(hosts, onward=lambda _: urlsplit(f"http://127.0.0.1:{place}"))
+
+    class Proxy(Site):
+        def do_GET(self) -> None:
+            answer(self)
+
+        do_POST = do_CONNECT = do_GET  # noqa: N815
+
+    inner = serve(Proxy)
+    yield inner.server_address[1]
+    for server in (outer, inner):
+        if not isinstance(server, str):
+            server.shutdown()
+            server.server_close()
+
+
+@pytest.fixture
+def behind() -> Iterator[Callable[[str], int]]:
+    """Opens a proxy for hosts that are all reached through a port where nobody listens."""
+    with ExitStack() as stack:
+        yield lambda hosts: stack.enter_context(at_proxy("1", hosts))
+
+
 def ask(proxy: int, text: str) -> bytes:
     """Send raw bytes to the proxy and return all that it answers."""
     with socket.create_connection(("127.0.0.1", proxy), 20) as call:
-        call.sendall(text.replace("\n", "\r\n").encode())
+        call.sendall(text.replace("\n", "\r\n").encode("latin-1"))
         call.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: call.recv(65536), b""))
 
@@ -172,6 +201,10 @@ def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatc
         ("CONNECT nowhere.invalid", "400 no host and port"),
         ("CONNECT nowhere.invalid:x", "400 no host and port"),
         ("GET https://nowhere.invalid/", "400 no host and port"),
+        ("CONNECT nowhere.invalid:443/", "400 no host and port"),
+        ("CONNECT nowhere.invalid:443?", "400 no host and port"),
+        ("CONNECT u@nowhere.invalid:443", "400 no host and port"),
+        ("GET http:///nowhere.invalid", "400 no host and port"),
         ("GET /local", "400 no host and port"),
         ("GET file:///etc/passwd", "400 no host and port"),
     ],
@@ -179,6 +212,128 @@ def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatc
 def test_refusals(proxy: int, request_line: str, said: str):
     answer = ask(proxy, f"{request_line} HTTP/1.1\nHost: nowhere.invalid\n\n")
     assert status(answer) == f"HTTP/1.1 {said}"
+
+
+LONG = "a" * 64
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evil%00.ok.test", "evil%2f.ok.test", "evil\\.ok.test", "evil\x00.ok.test",
+        "evil\x01.ok.test", "evil\x7f.ok.test", "evil\xe9.ok.test", "evil[v1.ok.test]",
+        "[v1.ok.test]", "[::1]", "[::1", "a..ok.test", ".ok.test", "a.ok.test..",
+        f"{LONG}.ok.test", ".".join(["a"] * 124) + ".ok.test", "a.ok.test:0", "a.ok.test:65536",
+        "a.ok.test:1x", "evil:1@a.ok.test\\", "evil\\@a.ok.test",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tunnel", [True, False])
+def test_what_is_no_name_is_refused_before_it_is_matched(
+    behind: Callable[[str], int], name: str, tunnel: bool
+):
+    target = name if ":1" in name or ":0" in name or ":6" in name else f"{name}:443"
+    line = f"CONNECT {target}" if tunnel else f"GET http://{name}/"
+    answer = ask(behind("*.ok.test"), f"{line} HTTP/1.1\n\n")
+    assert status(answer) == "HTTP/1.1 400 no host and port"
+
+
+@pytest.mark.parametrize("name", ["a" * 63 + ".ok.test", "A_b-1.c.OK.test.", "xn--a.ok.test"])
+@pytest.mark.parametrize("tunnel", [True, False])
+def test_name_of_a_host_passes(behind: Callable[[str], int], name: str, tunnel: bool):
+    line = f"CONNECT {name}:443" if tunnel else f"GET http://u:p@{name}:443/"
+    answer = ask(behind("*.ok.test"), f"{line} HTTP/1.1\n\n")
+    # Nobody listens at the proxy of this machine.
+    assert status(answer) == "HTTP/1.1 502 the host cannot be reached"
+
+
+@pytest.mark.parametrize("said", [b"", b"no HTTP\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"a" * 70000])
+@pytest.mark.parametrize("tunnel", [True, False])
+def test_proxy_of_the_machine_that_speaks_no_http_is_an_answer(
+    said: bytes, tunnel: bool, capfd: pytest.CaptureFixture[str]
+):
+    class Mute(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            self.wfile.write(said)
+
+    with at_proxy(serve(Mute), "a.test") as port:
+        line = "CONNECT a.test:443" if tunnel else "GET http://a.test/"
+        answer = ask(port, f"{line} HTTP/1.1\n\n")
+    reason = "the host cannot be reached" if tunnel else "the host gave no answer"
+    assert status(answer) == f"HTTP/1.1 502 {reason}"
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("line", ["CONNECT a.test:443", "GET http://a.test/"])
+def test_proxy_of_the_machine_that_is_no_address_is_an_answer(
+    line: str, capfd: pytest.CaptureFixture[str]
+):
+    with at_proxy("x", "a.test") as port:
+        answer = ask(port, f"{line} HTTP/1.1\n\n")
+    assert status(answer) == "HTTP/1.1 502 the host cannot be reached"
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_one_request_goes_through_the_proxy_of_the_machine_and_no_more(chunked: bool):
+    """That proxy keeps its connections open, whatever it is asked."""
+    seen = []
+
+    class Keeping(Site):
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            seen.append((self.requestline, body))
+            self.send_response_only(200)
+            self.send_header("Connection", "keep-alive")
+            if chunked:
+                self.send_header("Content-Length", "7")
+                self.send_header("Transfer-Encoding", "chunked")
+            else:
+                self.send_header("Content-Length", "3")
+            self.end_headers()
+            self.wfile.write(b"3\r\nyes\r\n0\r\n\r\n" if chunked else b"yes")
+            self.close_connection = False
+
+    requests = (
+        "POST http://a.test/ HTTP/1.1\nContent-Length: 2\n\nhi"
+        "GET http://evil.test/ HTTP/1.1\nHost: evil.test\n\n"
+    )
+    with at_proxy(serve(Keeping), "a.test") as port:
+        answer = ask(port, requests)
+    assert seen == [("POST http://a.test/ HTTP/1.1", b"hi")]
+    framed = (
+        b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nyes\r\n0\r\n\r\n"
+        if chunked
+        else b"Content-Length: 3\r\nConnection: close\r\n\r\nyes"
+    )
+    assert answer == b"HTTP/1.1 200 OK\r\n" + framed
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("Transfer-Encoding: chunked", "411 a request needs a Content-Length here"),
+        (
+            "Content-Length: 4\nTransfer-Encoding: chunked",
+            "411 a request needs a Content-Length here",
+        ),
+        ("Content-Length: 4\nContent-Length: 5", "400 the length of the request cannot be"),
+        ("Content-Length: +4", "400 the length of the request cannot be understood"),
+        ("A: b\x01", "400 no header of HTTP"),
+    ],
+)
+def test_request_whose_end_cannot_be_told_is_refused(proxy: int, site: str, fields: str, said: str):
+    answer = ask(proxy, f"GET http://{site}/ HTTP/1.1\n{fields}\n\n")
+    assert status(answer).startswith(f"HTTP/1.1 {said}")
+
+
+def test_folded_header_is_one_header(proxy: int, site: str):
+    answer = ask(proxy, f"GET http://{site}/ HTTP/1.1\nA: b\n Connection: keep-alive\n\n")
+    asked = answer.partition(b"\r\n\r\n")[2].decode()
+    assert asked == f"GET / HTTP/1.1\nA: b Connection: keep-alive\nConnection: close\nHost: {site}"
 
 
 def test_second_request_cannot_leave_its_host(proxy: int, site: str):

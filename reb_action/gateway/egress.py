@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from reb_action.errors import UsageError
+from reb_action.gateway import plain
 from reb_action.gateway.handler import Egress
 from reb_action.gateway.line import login, proxy_of
 
@@ -21,10 +22,14 @@ _PATTERN: Final = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?"
 _PORTS: Final = (80, 443)
 _CONNECT_SECONDS: Final = 30
 _CHUNK_BYTES: Final = 64 * 1024
-# RFC 9110, 7.6.1, and what speaks to a proxy alone.
-_DROPPED: Final = frozenset(
-    {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "host"}
+# RFC 1035, 2.3.4, with the underscore that some names have; RFC 3986, 3.2.1.
+_NAME_CHARS: Final = 253
+_NAME: Final = r"((?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?)"
+_TUNNEL: Final = re.compile(rf"{_NAME}:([0-9]{{1,5}})", re.ASCII | re.IGNORECASE)
+_PLAIN: Final = re.compile(
+    rf"(?:[a-z0-9._~!$&'()*+,;=:%-]*@)?{_NAME}(?::([0-9]{{0,5}}))?", re.ASCII | re.IGNORECASE
 )
+_LARGEST_PORT: Final = 65535
 
 
 def parse_hosts(text: str) -> tuple[str, ...]:
@@ -67,21 +72,23 @@ def _answer(handler: BaseHTTPRequestHandler, hosts: tuple[str, ...], onward: Onw
         handler.send_error(403, "this host is not allowed in this trial")
         return
     tunnel = handler.command == "CONNECT"
-    proxy = onward(urlsplit(f"{'https' if tunnel else 'http'}://{host}:{port}"))
+    fault = None if tunnel else plain.fault(handler)
+    if fault is not None:
+        handler.send_error(*fault)
+        return
     try:
+        proxy = onward(urlsplit(f"{'https' if tunnel else 'http'}://{host}:{port}"))
         far = _reached(host, port, proxy, tunnel=tunnel)
-    except OSError:
+    except (OSError, ValueError, http.client.HTTPException):
+        # Also a name that IDNA does not know, and a proxy that speaks no HTTP.
         handler.send_error(502, "the host cannot be reached")
         return
     with far:
-        # A long download is silent on one side.
-        far.settimeout(None)
-        handler.connection.settimeout(None)
         if tunnel:
-            handler.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            _join(handler, far)
         else:
-            far.sendall(_head(handler, proxy))
-        _join(handler, far)
+            start, own = _first(handler, target, proxy)
+            plain.carry(handler, far, start=start, own=own)
 
 
 def _reached(host: str, port: int, proxy: SplitResult | None, *, tunnel: bool) -> socket.socket:
@@ -93,36 +100,48 @@ def _reached(host: str, port: int, proxy: SplitResult | None, *, tunnel: bool) -
         return socket.create_connection(place, timeout=_CONNECT_SECONDS)
     connection = http.client.HTTPConnection(*place, timeout=_CONNECT_SECONDS)
     connection.set_tunnel(host, port, login(proxy))
-    connection.connect()
+    try:
+        connection.connect()
+    except BaseException:
+        connection.close()
+        raise
     return connection.sock
 
 
 def _target(handler: BaseHTTPRequestHandler) -> tuple[str, int] | None:
+    """Return the host, in small letters, and the port; None for what is no name and port."""
     connect = handler.command == "CONNECT"
     try:
-        url = urlsplit(f"//{handler.path}" if connect else handler.path)
-        port = url.port or (None if connect else 80)
+        url = urlsplit(handler.path)
     except ValueError:
         return None
-    if not url.hostname or port is None or (not connect and url.scheme != "http"):
+    if not connect and url.scheme != "http":
         return None
-    return url.hostname, port
+    found = _TUNNEL.fullmatch(handler.path) if connect else _PLAIN.fullmatch(url.netloc)
+    if found is None or len(found[1]) > _NAME_CHARS:
+        return None
+    port = int(found[2] or 80)
+    return (found[1].lower(), port) if 0 < port <= _LARGEST_PORT else None
 
 
-def _head(handler: BaseHTTPRequestHandler, proxy: SplitResult | None) -> bytes:
-    """Return the header for the host itself, which is to close when it has answered."""
+def _first(
+    handler: BaseHTTPRequestHandler, target: tuple[str, int], proxy: SplitResult | None
+) -> tuple[str, dict[str, str]]:
+    """Return the first line for the host itself or for a proxy, and the headers that we say."""
+    host, port = target
+    netloc = host if port == http.client.HTTP_PORT else f"{host}:{port}"
     url = urlsplit(handler.path)
     place = (url.path or "/") + (f"?{url.query}" if url.query else "")
     if proxy is not None:
-        place = f"http://{url.netloc.rpartition('@')[2]}{place}"
-    kept = [(name, text) for name, text in handler.headers.items() if name.lower() not in _DROPPED]
-    own = [*login(proxy).items(), ("Connection", "close")]
-    fields = [("Host", url.netloc.rpartition("@")[2]), *kept, *own]
-    lines = [f"{handler.command} {place} HTTP/1.1", *(f"{name}: {text}" for name, text in fields)]
-    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
+        place = f"http://{netloc}{place}"
+    return f"{handler.command} {place} HTTP/1.1", {"Host": netloc, **login(proxy)}
 
 
 def _join(handler: BaseHTTPRequestHandler, far: socket.socket) -> None:
+    # A long download is silent on one side.
+    far.settimeout(None)
+    handler.connection.settimeout(None)
+    handler.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
     # What the handler has read ahead is still in its reader.
     to_far = threading.Thread(
         target=_copy, args=(handler.rfile.read1, far.sendall, far), daemon=True
