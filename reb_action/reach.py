@@ -102,7 +102,7 @@ def _direct(wanted: ModelChoice | None, key: str) -> Model | None:
 def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str) -> Upstream | None:
     if wanted is None or spec.dialect is None:
         return None
-    return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key)
+    return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key, model=wanted.name)
 
 
 def _key(environ: Mapping[str, str]) -> str:

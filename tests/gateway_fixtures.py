@@ -49,6 +49,7 @@ def opened(model_server, tmp_path):
         dialect=Dialect.CHAT,
         *,
         key=KEY,
+        model=None,
         prices=None,
         listen=None,
         egress=None,
@@ -58,7 +59,7 @@ def opened(model_server, tmp_path):
         record = tmp_path / f"{scenario}.jsonl"
         url = model_server.url(dialect, scenario, run=run)
         with Gateway(
-            Upstream(dialect=dialect, base_url=url, key=key),
+            Upstream(dialect=dialect, base_url=url, key=key, model=model),
             Budget(**{"first_byte_seconds": 10.0, "drain_seconds": 5.0, **budget}),
             prices=prices or Prices(),
             record=record,

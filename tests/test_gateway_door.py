@@ -78,6 +78,85 @@ def test_tokens_may_be_counted_and_are_no_usage(opened, dialect, path, answer):
         assert one.lines[0]["course"] == "whole"
 
 
+def asked(dialect, path_model, body):
+    """Return the path and body of a request with these fields, named in the path if it is there."""
+    path, _, plain = request(dialect, key="", model=path_model)
+    plain.pop("model", None)
+    return path, json.dumps({**plain, **body}).encode()
+
+
+ONE = "scripted-1"
+OTHER = "this trial asks scripted-1, and no other model such as "
+TWICE = "the body of the request is no JSON object, or has a key twice"
+WAYS = "the request names its model in more than one way"
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.RESPONSES, Dialect.CHAT])
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({}, 403, f"{OTHER}''"),
+        ({"model": "scripted-2"}, 403, f"{OTHER}'scripted-2'"),
+        ({"model": "Scripted-1"}, 403, f"{OTHER}'Scripted-1'"),
+        ({"model": "scripted-1 "}, 403, f"{OTHER}'scripted-1'"),
+        ({"model": [ONE]}, 403, f"{OTHER}''"),
+        ({"model": ONE, "models": ["x"]}, 403, f"{OTHER}'models'"),
+        ({"model": ONE, "fallbacks": [{"model": "x"}]}, 403, f"{OTHER}'fallbacks'"),
+        ({"model": ONE, "tools": [{"type": "advisor", "model": "x"}]}, 403, f"{OTHER}'x'"),
+        ({"model": ONE, "MODEL": "scripted-2"}, 400, WAYS),
+        ({"Model": ONE}, 400, WAYS),
+    ],
+)
+def test_call_of_another_model_is_refused(opened, dialect, body, status, message):
+    with opened("text", dialect, model=ONE) as one:
+        path, text = asked(dialect, ONE, body)
+        key = one.gateway.placeholder
+        said, heard = raw(one, head(one, path, content_length=len(text), x_api_key=key) + text)
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
+        assert (one.run.seen, one.tally.calls) == ([], 0)
+        assert one.tally.last_error == f"{status}: {message}"
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("named", [ONE, None])
+def test_call_of_the_one_model_passes(opened, dialect, named):
+    with opened("text", dialect, model=named) as one:
+        assert one.ask(dialect).status == 200
+        assert one.ask(dialect, model="scripted-2").status == (200 if named is None else 403)
+
+
+@pytest.mark.parametrize(
+    ("path_model", "body", "status", "message"),
+    [
+        ("scripted-2", {}, 403, f"{OTHER}'scripted-2'"),
+        (ONE, {"model": ONE}, 400, "the path names the model, so the body may not"),
+        ("scripted-2", {"MODEL": ONE}, 400, "the path names the model, so the body may not"),
+    ],
+)
+def test_path_of_gemini_is_its_model(opened, path_model, body, status, message):
+    with opened("text", Dialect.GEMINI, model=ONE) as one:
+        path, text = asked(Dialect.GEMINI, path_model, body)
+        key = one.gateway.placeholder
+        said, heard = raw(one, head(one, path, content_length=len(text), x_goog_api_key=key) + text)
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
+        assert one.run.seen == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "scripted-2", "model": "scripted-1"}',
+        b'{"model": "scripted-2", "\\u006dodel": "scripted-1"}',
+        b'{"model": "scripted-1", "stream_options": {"a": 1, "a": 2}}',
+    ],
+)
+def test_key_that_stands_twice_is_refused(opened, body):
+    with opened("text") as one:
+        said, heard = raw(one, head(one, content_length=len(body)) + body)
+        assert (said, json.loads(heard)["error"]["message"]) == ("HTTP/1.1 400 Bad Request", TWICE)
+        assert one.run.seen == []
+
+
 def test_web_socket_is_not_found(opened):
     with opened("text", Dialect.RESPONSES) as one:
         text = head(one, "/v1/responses", "GET", connection="Upgrade", upgrade="websocket")

@@ -4,7 +4,7 @@ from email.message import Message
 from io import BufferedIOBase
 from typing import Final
 
-from reb_action.gateway.request import Refusal
+from reb_action.gateway.refusal import Refusal
 
 LIMIT_BYTES: Final = 32 * 1024 * 1024
 """The largest request that Anthropic takes; the others take no more in one JSON."""

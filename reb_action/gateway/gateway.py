@@ -113,6 +113,7 @@ class Gateway:
             terms=terms,
             base_url=upstream.base_url,
             placeholder=self.placeholder,
+            model=upstream.model,
             busy=self._busy,
         )
 

@@ -9,7 +9,8 @@ from typing import Final
 from reb_action.gateway.body import read_body
 from reb_action.gateway.exchange import Exchange, Terms
 from reb_action.gateway.line import Line
-from reb_action.gateway.request import Refusal, Request, prepare
+from reb_action.gateway.refusal import Refusal
+from reb_action.gateway.request import Request, prepare
 from reb_action.gateway.wire import dumps
 from reb_action.model.agent import Dialect
 
@@ -22,12 +23,16 @@ _NO_BODY: Final = 204
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Desk:
-    """What the handlers of one model share; `busy` surrounds each call of it."""
+    """What the handlers of one model share; `busy` surrounds each call of it.
+
+    `model` is the one that may be asked, any where that is None.
+    """
 
     dialect: Dialect
     terms: Terms
     base_url: str
     placeholder: str = field(repr=False)
+    model: str | None
     busy: Callable[[Line], AbstractContextManager[None]]
 
 
@@ -65,6 +70,7 @@ class Handler(BaseHTTPRequestHandler):
             headers={name.lower(): value for name, value in self.headers.items()},
             body=body,
             placeholder=self.desk.placeholder,
+            wanted=self.desk.model,
         )
         if isinstance(asked, Refusal):
             self._refuse(self.desk, asked)

@@ -7,18 +7,15 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from reb_action.gateway.dialects import Route, Rules
-from reb_action.gateway.wire import at, dumps, loads, text
+from reb_action.gateway.named import named
+from reb_action.gateway.refusal import Refusal
+from reb_action.gateway.wire import at, dumps, once
 from reb_action.model.agent import Dialect
 
 _HEADERS: Final = frozenset({"user-agent"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Refusal:
-    """Why a request is not passed on."""
-
-    status: int
-    message: str
+_NO_OBJECT: Final = Refusal(
+    status=400, message="the body of the request is no JSON object, or has a key twice"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,8 +42,12 @@ def prepare(
     headers: Mapping[str, str],
     body: bytes,
     placeholder: str,
+    wanted: str | None,
 ) -> Request | Refusal:
-    """Check one request, its header names in lower case, and make it what the model shall get."""
+    """Check one request, its header names in lower case, and make it what the model shall get.
+
+    `wanted` is the one model that may be asked, where there is one.
+    """
     url = urlsplit(target)
     query = dict(parse_qsl(url.query))
     route = rules.route(url.path)
@@ -57,9 +58,12 @@ def prepare(
         return Refusal(status=401, message="this key is not that of the trial")
     if headers.get("content-encoding", "identity") != "identity":
         return Refusal(status=415, message="this gateway takes no compressed requests")
-    value = loads(body)
+    value = once(body)
     if not isinstance(value, dict):
-        return Refusal(status=400, message="the body of the request is no JSON object")
+        return _NO_OBJECT
+    model = named(route, url.path, value, wanted=wanted)
+    if isinstance(model, Refusal):
+        return model
     asks = dialect is Dialect.CHAT and value.get("stream") is True
     hides = asks and at(value, "stream_options", "include_usage") is not True
     if hides:
@@ -73,7 +77,7 @@ def prepare(
         route=route,
         path=url.path,
         target=f"{path}?{kept}" if kept else path,
-        model=text(value, "model") or url.path.rpartition("/")[2].partition(":")[0],
+        model=model,
         body=body,
         headers=_passed(rules, headers),
         hides_usage=hides,

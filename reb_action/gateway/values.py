@@ -17,11 +17,15 @@ DEFAULT_URLS: Final[Mapping[Dialect, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upstream:
-    """The model's own address, as DEFAULT_URLS has it, and the real key."""
+    """The model's own address, as DEFAULT_URLS has it, and the real key.
+
+    `model` is the one that may be asked; any may without it.
+    """
 
     dialect: Dialect
     base_url: str
     key: str = field(repr=False)
+    model: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

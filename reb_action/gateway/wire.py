@@ -20,6 +20,24 @@ def loads(data: bytes) -> Json:
         return None
 
 
+def once(data: bytes) -> Json:
+    """Return JSON as `loads` does; None also where an object has a key twice.
+
+    Which of the two counts is up to each reader, so that we would read another thing.
+    """
+    try:
+        return cast(Json, json.loads(data.decode("utf-8", "replace"), object_pairs_hook=_once))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
 def dumps(value: object) -> bytes:
     """Return JSON in one line of ASCII."""
     return json.dumps(value, sort_keys=True).encode()

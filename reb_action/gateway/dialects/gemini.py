@@ -9,7 +9,7 @@ from reb_action.gateway.dialects.rules import Route, Rules
 from reb_action.gateway.reading import Reading, Spent
 from reb_action.gateway.wire import at, count, dumps, items, text
 
-_MODEL: Final = r"/v1(?:beta|alpha)?/models/[A-Za-z0-9][A-Za-z0-9._-]*"
+_MODEL: Final = r"/v1(?:beta|alpha)?/models/(?P<model>[A-Za-z0-9][A-Za-z0-9._-]*)"
 _STATUS: Final = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",

@@ -12,12 +12,18 @@ from reb_action.gateway.reading import Reading
 class Route:
     """A path that may be called; `prefix` is what the model's base URL already has of it.
 
+    The group `model` of the path is the model, where the dialect has it there and not in the body.
     A route that does not generate only counts tokens, and says nothing of its own use.
     """
 
     path: re.Pattern[str]
     prefix: str = ""
     generates: bool = True
+
+    def model(self, path: str) -> str | None:
+        """Return the model that a path of this route names, if it names one."""
+        found = self.path.fullmatch(path)
+        return None if found is None else found.groupdict().get("model")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
