@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,34 +18,7 @@ TOTAL_BYTES: Final = 32 * 1024 * 1024
 _SECONDS: Final = 120
 _HEADERS_BYTES: Final = FILES * 4096
 
-# The newest first: of too many, the last are worth most.
-_PACK: Final = """
-import glob, io, os, stat, sys, tarfile
-root, files, left = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-def age(path):
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return 0
-found = {path for pattern in sys.argv[4:]
-         for path in glob.glob(os.path.join(glob.escape(root), pattern), recursive=True)}
-found = sorted(found, key=age, reverse=True)
-with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as tar:
-    for path in found:
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            continue
-        with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode) or not files:
-                continue
-            content = stream.read(left + 1)
-        if len(content) <= left:
-            files, left = files - 1, left - len(content)
-            member = tarfile.TarInfo(os.path.relpath(path, root))
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-"""
+_PACK: Final = Path(__file__).with_name("pack.py")
 
 
 def collect(sandbox: Sandbox, spec: AgentSpec, folder: Path, *, secrets: Iterable[str]) -> None:
@@ -55,7 +29,8 @@ def collect(sandbox: Sandbox, spec: AgentSpec, folder: Path, *, secrets: Iterabl
     if not spec.sessions:
         return
     limits = (str(FILES), str(TOTAL_BYTES))
-    argv = (sandbox.trusted_python, "-I", "-c", _PACK, sandbox.layout.state, *limits)
+    script = _PACK.read_text(encoding="utf-8")
+    argv = (sandbox.trusted_python, "-I", "-c", script, sandbox.layout.state, *limits)
     packed = sandbox.run(
         Command(
             argv=(*argv, *spec.sessions),
@@ -67,14 +42,27 @@ def collect(sandbox: Sandbox, spec: AgentSpec, folder: Path, *, secrets: Iterabl
     if packed.exit_code != 0 or packed.dropped_bytes:
         return
     hidden = tuple(secrets)
-    try:
+    with suppress(SandboxError):
         for member, content in safe_members(packed.stdout):
             if content is not None:
-                documents.write_bytes(folder / _name(member.name), redact(content, hidden))
-    except (SandboxError, OSError):
-        return
+                _keep(folder / _name(member.name, hidden), redact(content, hidden))
 
 
-def _name(name: str) -> str:
-    """Return a name that every artifact store takes: one that does not loses the whole upload."""
-    return re.sub(r"[^A-Za-z0-9._+@=,/-]", "_", name)
+def _keep(path: Path, content: bytes) -> None:
+    # A name may be too long, or a file's here where another's folder is: it alone is lost.
+    with suppress(OSError):
+        documents.write_bytes(path, content)
+
+
+def _name(name: str, hidden: tuple[str, ...]) -> str:
+    """Return a name without these values that every artifact store takes.
+
+    One that a store does not take loses the whole upload.
+    """
+    # Again at the end: what a store takes may be a value that the name was not.
+    return _clean(_clean(name, hidden), hidden)
+
+
+def _clean(name: str, hidden: tuple[str, ...]) -> str:
+    shown = redact(name.encode("utf-8", "replace"), hidden).decode("utf-8", "replace")
+    return re.sub(r"[^A-Za-z0-9._+@=,/-]", "_", shown)
