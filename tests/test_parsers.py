@@ -241,3 +241,29 @@ def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
             "total_steps": 3,
         },
     }
+
+
+LONG = "9.9\n::error::x \x1b[31m<b>\u202e" + "v" * 5000
+TOLD = {
+    Parser.CLAUDE_CODE: {"type": "system", "subtype": "init", "claude_code_version": LONG},
+    Parser.QWEN_CODE: {"type": "system", "qwen_code_version": LONG},
+    Parser.MINI_SWE_AGENT: {"info": {"mini_version": LONG, "exit_status": LONG}},
+}
+
+
+@pytest.mark.parametrize("parser", TOLD)
+def test_version_that_an_agent_tells_is_one_short_line(parser: Parser, tmp_path: Path) -> None:
+    for name in ("stdout", "sessions/trajectory.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(TOLD[parser]))
+    account = read(parser, tmp_path)
+    assert account is not None
+    assert account.version == "9.9 ::error::x <b>" + "v" * 61 + "…"
+    if parser is Parser.MINI_SWE_AGENT:
+        assert account.detail == "it ended with 9.9 ::error::x <b>" + "v" * 367 + "…"
+
+
+def test_version_that_shows_nothing_is_none(tmp_path: Path) -> None:
+    event = {"type": "system", "subtype": "init", "claude_code_version": "\u202e\n"}
+    (tmp_path / "stdout").write_text(json.dumps(event))
+    assert read(Parser.CLAUDE_CODE, tmp_path) == Account()

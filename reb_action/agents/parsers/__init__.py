@@ -1,6 +1,7 @@
 """Reads what agents say of their own runs, each in its own words, into one account."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,9 @@ from reb_action.agents.parsers import (
 from reb_action.agents.parsers.reading import Reading
 from reb_action.agents.spec import Parser
 from reb_action.model.agent import Account
+from reb_action.render.escape import clean
 
+_VERSION_CHARS: Final = 80
 _READERS: Final[Mapping[Parser, Callable[[Path], Reading]]] = {
     Parser.CLAUDE_CODE: claude_code.read,
     Parser.CODEX: codex.read,
@@ -39,4 +42,17 @@ def read(parser: Parser, folder: Path) -> Account | None:
 
 def reading(parser: Parser, folder: Path) -> Reading | None:
     """Return the same with all steps of the run, for the trajectory."""
-    return None if parser is Parser.NONE else _READERS[parser](folder)
+    if parser is Parser.NONE:
+        return None
+    found = _READERS[parser](folder)
+    return replace(found, account=_short(found.account))
+
+
+def _short(account: Account) -> Account:
+    """Return an account whose texts, which tables and documents show, are one short line each."""
+    version, detail = account.version, account.detail
+    return replace(
+        account,
+        version=None if version is None else clean(version, limit=_VERSION_CHARS) or None,
+        detail=None if detail is None else clean(detail),
+    )
