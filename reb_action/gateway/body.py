@@ -14,6 +14,15 @@ _MALFORMED: Final = Refusal(status=400, message="the length of the request canno
 _LINE_BYTES: Final = 1024
 
 
+def room_for(headers: Message) -> int:
+    """Return how many bytes a body may take; where it does not say, all that it may have."""
+    length = headers.get("content-length", "")
+    if headers.get("transfer-encoding") is not None:
+        return LIMIT_BYTES
+    fits = length.isascii() and length.isdigit() and len(length) <= len(str(LIMIT_BYTES))
+    return min(int(length), LIMIT_BYTES) if fits else 0
+
+
 def read_body(stream: BufferedIOBase, headers: Message) -> bytes | Refusal:
     """Return the body, or why it cannot be had; raises ConnectionError when it ends too soon."""
     lengths = set(headers.get_all("content-length", []))

@@ -3,7 +3,7 @@
 import secrets
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -14,12 +14,17 @@ from reb_action.gateway.handler import Desk, Egress, Handler
 from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.line import Line, parse
 from reb_action.gateway.prices import Prices
+from reb_action.gateway.room import Room
 from reb_action.gateway.server import Server
 from reb_action.gateway.values import Budget, Upstream
 from reb_action.model.agent import Tally
 
 _POLL_SECONDS: Final = 0.05
 _CUT_SECONDS: Final = 2.0
+_ROOM_BYTES: Final = 128 * 1024 * 1024
+_ROOM_SECONDS: Final = 60.0
+# A budget can be passed by what this many calls use: none has said yet when the last one begins.
+_AT_ONCE: Final = 4
 
 
 class Gateway:
@@ -48,6 +53,8 @@ class Gateway:
         self._idle = threading.Condition()
         self._lines: set[Line] = set()
         self._closing = False
+        counts = budget.tokens is not None or budget.cost_usd is not None
+        self._turns = threading.Semaphore(_AT_ONCE) if counts else nullcontext()
         desk = None if upstream is None else self._desk(upstream, budget)
         fields = {"desk": desk, "egress": None if egress is None else staticmethod(egress)}
         self._handler = type("TrialHandler", (Handler,), fields)
@@ -115,20 +122,22 @@ class Gateway:
             placeholder=self.placeholder,
             model=upstream.model,
             busy=self._busy,
+            room=Room(_ROOM_BYTES, wait_seconds=_ROOM_SECONDS),
         )
 
     @contextmanager
     def _busy(self, line: Line) -> Generator[None]:
-        with self._idle:
-            if self._closing:
-                raise ConnectionAbortedError("the gateway has closed")
-            self._lines.add(line)
-        try:
-            yield
-        finally:
+        with self._turns:
             with self._idle:
-                self._lines.discard(line)
-                self._idle.notify_all()
+                if self._closing:
+                    raise ConnectionAbortedError("the gateway has closed")
+                self._lines.add(line)
+            try:
+                yield
+            finally:
+                with self._idle:
+                    self._lines.discard(line)
+                    self._idle.notify_all()
 
     def _rests(self, seconds: float) -> bool:
         """Wait for all calls to end; tell whether they did in time."""

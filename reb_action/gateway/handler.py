@@ -1,16 +1,19 @@
 """The gateway as an agent meets it: HTTP over a socket of its own."""
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Final
 
-from reb_action.gateway.body import read_body
+from reb_action.gateway.body import read_body, room_for
+from reb_action.gateway.dialects import Route
 from reb_action.gateway.exchange import Exchange, Terms
 from reb_action.gateway.line import Line
 from reb_action.gateway.refusal import Refusal
-from reb_action.gateway.request import Request, prepare
+from reb_action.gateway.request import Asked, prepare, route_of
+from reb_action.gateway.room import Room
 from reb_action.gateway.wire import dumps
 from reb_action.model.agent import Dialect
 
@@ -19,13 +22,16 @@ Egress = Callable[[BaseHTTPRequestHandler], None]
 
 _IDLE_SECONDS: Final = 300.0
 _NO_BODY: Final = 204
+_NO_ROOM: Final = Refusal(status=503, message="the requests under way take all memory there is")
+# What JSON becomes in memory may be thirty times its size, so that is done one by one.
+_PARSING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Desk:
-    """What the handlers of one model share; `busy` surrounds each call of it.
+    """What the handlers of one model share; `busy` surrounds each call of it, and waits its turn.
 
-    `model` is the one that may be asked, any where that is None.
+    `model` is the one that may be asked, any where that is None. `room` is for what is asked.
     """
 
     dialect: Dialect
@@ -34,6 +40,7 @@ class Desk:
     placeholder: str = field(repr=False)
     model: str | None
     busy: Callable[[Line], AbstractContextManager[None]]
+    room: Room
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -58,33 +65,42 @@ class Handler(BaseHTTPRequestHandler):
         if self.desk is None or self._line is None or not self.path.startswith("/"):
             self._other()
             return
+        with self.desk.room.taking(room_for(self.headers)) as has_room:
+            if has_room:
+                self._take(self.desk, self._line)
+            else:
+                self.close_connection = True
+                self._refuse(self.desk, _NO_ROOM)
+
+    def _take(self, desk: Desk, line: Line) -> None:
         body = read_body(self.rfile, self.headers)
         if isinstance(body, Refusal):
             self.close_connection = True
-            self._refuse(self.desk, body)
+            self._refuse(desk, body)
             return
-        asked = prepare(
-            self.desk.terms.rules,
-            self.desk.dialect,
-            target=self.path,
-            headers={name.lower(): value for name, value in self.headers.items()},
-            body=body,
-            placeholder=self.desk.placeholder,
-            wanted=self.desk.model,
-        )
-        if isinstance(asked, Refusal):
-            self._refuse(self.desk, asked)
-        else:
-            self._ask(self.desk, self._line, asked)
-
-    def _ask(self, desk: Desk, line: Line, request: Request) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = Asked(target=self.path, headers=headers, body=body)
+        route = route_of(desk.terms.rules, desk.dialect, asked, placeholder=desk.placeholder)
+        if isinstance(route, Refusal):
+            self._refuse(desk, route)
+            return
         with desk.busy(line):
-            limit = desk.terms.ledger.admit(request.model, request.target.encode() + request.body)
-            if limit is None:
-                Exchange(request, self, line, desk.terms).run()
+            limit = desk.terms.ledger.used_up() or self._ask(desk, line, route, asked)
         if limit is not None:
             # 403, since the agents give up on it at once and try again for long on others.
             self._whole(403, dumps(desk.terms.rules.error(403, limit)))
+
+    def _ask(self, desk: Desk, line: Line, route: Route, asked: Asked) -> str | None:
+        """Make a call, or refuse it; return the limit that it would pass."""
+        with _PARSING:
+            request = prepare(desk.terms.rules, desk.dialect, route, asked, wanted=desk.model)
+        if isinstance(request, Refusal):
+            self._refuse(desk, request)
+            return None
+        limit = desk.terms.ledger.admit(request.model, request.target.encode() + request.body)
+        if limit is None:
+            Exchange(request, self, line, desk.terms).run()
+        return limit
 
     def _other(self) -> None:
         """Answer what is no call of the model: a way out where there is one, else nothing."""

@@ -50,11 +50,17 @@ class Ledger:
         """Return the seconds since the last byte of any call, or since the start."""
         return time.monotonic() - self._last
 
+    def used_up(self) -> str | None:
+        """Say which limit has been reached, whatever may be asked."""
+        with self._lock:
+            self._limit = self._limit or self._spent_all()
+            return self._limit
+
     def admit(self, model: str, request: bytes) -> str | None:
         """Count a call that may be made, or say which limit it would pass."""
         digest = hashlib.sha256(request).hexdigest()
         with self._lock:
-            self._limit = self._limit or self._passed(model, digest)
+            self._limit = self._limit or self._spent_all() or self._passed(model, digest)
             if self._limit is None:
                 self._calls += 1
                 self._requests[digest] += 1
@@ -135,21 +141,23 @@ class Ledger:
         if self._recent.count(fingerprint) >= self._budget.repeats and self._limit is None:
             self._limit = f"the model made the same tool call {self._budget.repeats} times"
 
-    def _passed(self, model: str, digest: str) -> str | None:
+    def _spent_all(self) -> str | None:
         budget = self._budget
         tokens = (self._spent.input or 0) + (self._spent.output or 0)
         if budget.calls is not None and self._calls >= budget.calls:
             return f"the budget of {budget.calls} model calls is used up"
         if budget.tokens is not None and tokens >= budget.tokens:
             return f"the budget of {budget.tokens} tokens is used up"
+        if budget.cost_usd is not None and (self._cost or 0.0) >= budget.cost_usd:
+            return f"the budget of {budget.cost_usd} USD is used up"
+        return None
+
+    def _passed(self, model: str, digest: str) -> str | None:
+        budget = self._budget
         if budget.repeats is not None and self._requests[digest] >= budget.repeats:
             return f"the same request was made {budget.repeats} times"
-        if budget.cost_usd is None:
-            return None
-        if model not in self._prices.models:
+        if budget.cost_usd is not None and model not in self._prices.models:
             return f"the price of {short(model)} is not known, so that no budget in USD can be kept"
-        if (self._cost or 0.0) >= budget.cost_usd:
-            return f"the budget of {budget.cost_usd} USD is used up"
         return None
 
 

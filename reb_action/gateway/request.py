@@ -34,30 +34,40 @@ class Request:
     hides_usage: bool = False
 
 
-def prepare(
-    rules: Rules,
-    dialect: Dialect,
-    *,
-    target: str,
-    headers: Mapping[str, str],
-    body: bytes,
-    placeholder: str,
-    wanted: str | None,
-) -> Request | Refusal:
-    """Check one request, its header names in lower case, and make it what the model shall get.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A request as it comes, the names of its headers in lower case."""
 
-    `wanted` is the one model that may be asked, where there is one.
-    """
-    url = urlsplit(target)
+    target: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+def route_of(rules: Rules, dialect: Dialect, asked: Asked, *, placeholder: str) -> Route | Refusal:
+    """Return the route of a request, or why it is none; its body is not looked at."""
+    url = urlsplit(asked.target)
     query = dict(parse_qsl(url.query))
     route = rules.route(url.path)
     if route is None:
         return Refusal(status=404, message=f"this gateway speaks {dialect} and has no such route")
-    given = rules.key_of(headers, query).encode("utf-8", "replace")
+    given = rules.key_of(asked.headers, query).encode("utf-8", "replace")
     if not hmac.compare_digest(given, placeholder.encode()):
         return Refusal(status=401, message="this key is not that of the trial")
-    if headers.get("content-encoding", "identity") != "identity":
+    if asked.headers.get("content-encoding", "identity") != "identity":
         return Refusal(status=415, message="this gateway takes no compressed requests")
+    return route
+
+
+def prepare(
+    rules: Rules, dialect: Dialect, route: Route, asked: Asked, *, wanted: str | None
+) -> Request | Refusal:
+    """Make a request of a route what the model shall get.
+
+    `wanted` is the one model that may be asked, where there is one.
+    """
+    url = urlsplit(asked.target)
+    query = dict(parse_qsl(url.query))
+    body = asked.body
     value = once(body)
     if not isinstance(value, dict):
         return _NO_OBJECT
@@ -79,7 +89,7 @@ def prepare(
         target=f"{path}?{kept}" if kept else path,
         model=model,
         body=body,
-        headers=_passed(rules, headers),
+        headers=_passed(rules, asked.headers),
         hides_usage=hides,
     )
 
