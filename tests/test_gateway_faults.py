@@ -2,11 +2,14 @@
 
 import json
 import time
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.gateway.calls import Call, Course
+from reb_action.gateway.hiding import hider
 from reb_action.gateway.prices import Price
 from reb_action.gateway.reading import Reading, Spent
 from reb_action.model.agent import Dialect, Tally, Usage
@@ -42,6 +45,40 @@ def test_key_that_an_error_quotes_is_taken_out(opened):
         assert reply.status == 401
         assert reply.json["error"]["message"] == "the key [key] is not valid"
         assert one.tally.last_error == "401: the key [key] is not valid"
+
+
+QUOTED = "k-/9Zs" + "x" * 12
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        QUOTED,
+        QUOTED.replace("/", "\\/"),
+        "".join(f"\\u{ord(letter):04x}" for letter in QUOTED),
+        "".join(f"\\u{ord(letter):04X}" for letter in QUOTED),
+        QUOTED.replace("Z", "\\u005a"),
+        quote(QUOTED, safe=""),
+        b64encode(QUOTED.encode()).decode(),
+        "".join(f"\\u{ord(letter):04x}" for letter in b64encode(QUOTED.encode()).decode()),
+        # Within an error that a router quotes from another one.
+        QUOTED.replace("Z", "\\\\u005a"),
+    ],
+)
+def test_key_is_hidden_however_it_is_written(said):
+    assert hider(QUOTED)(f'{{"message": "bad {said}."}}') == '{"message": "bad [key]."}'
+
+
+def test_login_with_the_key_is_hidden_but_for_its_user():
+    login = b64encode(f"me:{QUOTED}".encode()).decode()
+    hidden = hider(QUOTED)(login)
+    assert hidden == f"{login[:4]}[key]"
+
+
+@pytest.mark.parametrize("said", ["", "no key", QUOTED[:-1], QUOTED.upper()])
+def test_other_text_is_left_as_it_is(said):
+    assert hider(QUOTED)(said) == said
+    assert hider("")(said) == said
 
 
 def test_redirect_is_not_followed(opened, model_server):

@@ -20,7 +20,6 @@ _ERROR: Final = 400
 _OK: Final = range(200, 300)
 _BAD_GATEWAY: Final = 502
 _TIMEOUT: Final = 504
-_HIDDEN: Final = "[key]"
 # RFC 9110, 7.6.1; what we say ourselves; and what would set state at the agent.
 _DROPPED: Final = frozenset(
     {
@@ -48,11 +47,12 @@ class Client(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Terms:
-    """What all exchanges of a gateway share."""
+    """What all exchanges of a gateway share; `hide` takes the key out of what is passed on."""
 
     rules: Rules
     ledger: Ledger
     key: str = field(repr=False)
+    hide: Callable[[str], str]
     silent_seconds: float
     drain_seconds: float
 
@@ -116,9 +116,11 @@ class Exchange:
             message = f"the model answered with {answer.status}, which the gateway does not follow"
             self._say(_BAD_GATEWAY, Course.ERROR, message)
             return
-        shown = self._hide(bytes(body).decode("utf-8", "replace")).encode()
+        shown = self._terms.hide(bytes(body).decode("utf-8", "replace")).encode()
         said = text(loads(shown), "error", "message") or text(loads(shown), "message")
-        self._close(answer.status, Course.ERROR, said or "the model refused the call")
+        self._close(
+            answer.status, Course.ERROR, self._terms.hide(said) or "the model refused the call"
+        )
         self._whole(answer.status, self._headers(), shown)
 
     def _fail(self) -> None:
@@ -128,7 +130,7 @@ class Exchange:
             self._say(_TIMEOUT, Course.SILENT, message)
         else:
             fault = f"{type(answer.fault).__name__}: {answer.fault}"
-            message = f"the model cannot be reached ({self._hide(fault)})"
+            message = f"the model cannot be reached ({self._terms.hide(fault)})"
             self._say(_BAD_GATEWAY, Course.UNREACHABLE, message)
 
     def _say(self, status: int, course: Course, message: str) -> None:
@@ -143,10 +145,7 @@ class Exchange:
 
     def _headers(self) -> dict[str, str]:
         found = self._answer.headers.items()
-        return {name: self._hide(value) for name, value in found if name not in _DROPPED}
-
-    def _hide(self, said: str) -> str:
-        return said.replace(self._terms.key, _HIDDEN) if self._terms.key else said
+        return {name: self._terms.hide(value) for name, value in found if name not in _DROPPED}
 
     def _write(self, data: bytes) -> None:
         if data:

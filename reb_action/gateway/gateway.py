@@ -11,6 +11,7 @@ from typing import Final, Self
 from reb_action.gateway.dialects import RULES
 from reb_action.gateway.exchange import Terms
 from reb_action.gateway.handler import Desk, Egress, Handler
+from reb_action.gateway.hiding import hider
 from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.line import Line, parse
 from reb_action.gateway.prices import Prices
@@ -112,6 +113,7 @@ class Gateway:
             rules=RULES[upstream.dialect],
             ledger=self._ledger,
             key=upstream.key,
+            hide=hider(upstream.key),
             silent_seconds=budget.first_byte_seconds,
             drain_seconds=budget.drain_seconds,
         )
