@@ -66,9 +66,10 @@ def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> De
     if isinstance(seen, str):
         closed = seen if fail_on.invalid or fail_on.levels else None
         return Decision(standing=Standing.INVALID, highest=None, closed=closed, scoring=scoring)
-    results = [seen.result(level) for level in asked]
+    results = [one for level in asked if not (one := seen.result(level)).unasked]
+    measured = {one.level for one in results}
     reasons = [_reason(result, scoring) for result in results if _closes(result, fail_on)]
-    reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in asked]
+    reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in measured]
     return Decision(
         standing=_standing(result.by(scoring) for result in results),
         highest=highest(seen, scoring),

@@ -17,7 +17,7 @@ from reb_action.model.observation import (
     Observation,
     RunObservation,
 )
-from reb_action.model.verdict import Audit, LevelResult, Verdict
+from reb_action.model.verdict import UNASKED, Audit, LevelResult, Verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +105,8 @@ def _without_observation(
     if spec.level in manifest.not_applicable:
         reason = manifest.not_applicable[spec.level]
         return Outcome.NOT_APPLICABLE, Outcome.NOT_APPLICABLE, reason
+    if spec.level not in evidence.levels:
+        return Outcome.INVALID, Outcome.INVALID, UNASKED
     if spec.level in manifest.paper_only:
         return Outcome.NOT_APPLICABLE, Outcome.FAILED, manifest.paper_only[spec.level]
     blocked = _blocked(evidence)
@@ -124,8 +126,6 @@ def _invalid(spec: LevelSpec, evidence: Evidence) -> str | None:
     needed = spec.gpus_needed(evidence.trial.manifest)
     if evidence.freeze is None:
         return "the sandbox was never frozen, so nothing could be observed; run the trial again"
-    if spec.level not in evidence.levels:
-        return "not measured: this trial was asked to leave it out"
     if evidence.gpus_promised < needed:
         return (
             f"not measured: {spec.level} needs {_gpus(needed)}, {evidence.gpus_promised} promised"
@@ -159,6 +159,8 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 
 
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
+    if Level.C5 not in evidence.levels:
+        return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
     if isinstance(evidence.report, ReportFault):
         return _honesty(Outcome.FAILED, Outcome.FAILED, evidence.report.message)
     if evidence.report is None or evidence.interpreter is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from evidence import MANIFEST, evidence, imports, observations
+from evidence import MANIFEST, evidence, imports, interpreter, observations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scoreboards import ABSENT, INVALID, MISSING, board, found
@@ -225,14 +225,43 @@ def test_any_verdicts_give_shares_that_add_up(seen):
     for agent in made.agents:
         for scoring in Scoring:
             for level, one in agent.levels[scoring].items():
-                outcomes = [
-                    row.cells[level].by(scoring)
+                rows = [
+                    row
                     for row in made.trials
                     if row.agent == agent.agent and row.model == agent.model
                 ]
-                never = outcomes.count(Outcome.NOT_APPLICABLE)
-                assert one.counted + one.unseen + never == len(outcomes) == agent.planned
+                outcomes = [row.cells[level].by(scoring) for row in rows if level in row.cells]
+                unasked = sum(level not in row.cells for row in rows)
+                never = outcomes.count(Outcome.NOT_APPLICABLE) + unasked
+                assert one.counted + one.unseen + never == len(rows) == agent.planned
                 assert 0 <= one.passed <= one.counted
+
+
+@pytest.mark.parametrize(
+    "befallen",
+    [
+        {},
+        BLOCKED,
+        {"interpreter": interpreter(fault="it does not exist", path_is_good=False)},
+        {"freeze": None, "report": None, "interpreter": None, "observations": {}},
+    ],
+    ids=["fine", "no report", "no interpreter", "never frozen"],
+)
+@pytest.mark.parametrize("scoring", Scoring)
+def test_what_was_not_asked_for_never_counts(scoring, befallen):
+    """Beside a trial that was asked for all, whatever befell the other one."""
+    made = scored(verdict(), verdict(attempt=2, levels=(Level.C1,), **befallen))
+    alone = scored(verdict())
+    (agent,), (whole,) = made.agents, alone.agents
+    for level in set(Level) - {Level.C1}:
+        assert agent.levels[scoring][level] == whole.levels[scoring][level]
+    assert (agent.imports, agent.hallucinations) == (whole.imports, whole.hallucinations)
+    assert agent.levels[scoring][Level.C1].counted == (1 if "freeze" in befallen else 2)
+
+
+def test_what_was_not_asked_for_alone_is_not_run_again():
+    made = scored(verdict(), verdict(attempt=2, levels=(Level.C1,)))
+    assert (made.complete, made.run_again) == (True, ())
 
 
 def test_no_trials_give_an_empty_complete_board():

@@ -74,6 +74,14 @@ CASES = {
         *("C1", {"levels": (Level.C0, Level.C2)}),
         *(INVALID, INVALID, "not measured: this trial was asked to leave it out"),
     ),
+    "left out, report missing": (
+        *("C1", {"levels": (Level.C0,), "report": FAULT, "interpreter": None}),
+        *(INVALID, INVALID, "not measured: this trial was asked to leave it out"),
+    ),
+    "left out, report missing, C5": (
+        *("C5", {"levels": (Level.C0,), "report": FAULT, "interpreter": None}),
+        *(INVALID, INVALID, "not measured: this trial was asked to leave it out"),
+    ),
     "left out, though observed": (
         *("C0", {"levels": ()}),
         *(INVALID, INVALID, "not measured: this trial was asked to leave it out"),

@@ -100,7 +100,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrialRow:
-    """One trial that has a verdict."""
+    """One trial that has a verdict; `cells` and `imports` lack what it was not asked for."""
 
     trial: str
     repository: str

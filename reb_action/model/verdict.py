@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from reb_action.model.agent import AgentRun, ReportFault, Touched
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level, Outcome
+
+UNASKED: Final = "not measured: this trial was asked to leave it out"
+"""The reason of a level that was not asked for, whatever else befell the trial."""
 
 
 class ClaimKind(StrEnum):
@@ -96,6 +100,11 @@ class LevelResult:
     def by(self, scoring: Scoring) -> Outcome:
         """Return the outcome by one of the scorings."""
         return self.outcome if scoring is Scoring.STRICT else self.paper
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the trial was not asked for it: then it is no fault and never counts."""
+        return self.outcome is Outcome.INVALID and self.reason == UNASKED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -139,9 +139,14 @@ def is_fine(edition: Edition, row: TrialRow) -> bool:
 
 
 def outcome_of(edition: Edition, row: TrialRow, level: Level) -> Outcome:
-    """Return an outcome by the scoring that leads; what has no cell was not observed."""
+    """Return an outcome by the scoring that leads.
+
+    What has no cell was not asked for: it counts nowhere, unless `fail-on` names it.
+    """
     cell = row.cells.get(level)
-    return cell.by(edition.fail_on.scoring) if cell else Outcome.INVALID
+    if cell is None:
+        return Outcome.INVALID if level in edition.fail_on.levels else Outcome.NOT_APPLICABLE
+    return cell.by(edition.fail_on.scoring)
 
 
 def _words(edition: Edition, row: TrialRow) -> Iterator[str]:

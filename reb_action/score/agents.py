@@ -59,7 +59,7 @@ def agent_score(
 def _share(
     rows: Iterable[TrialRow], absent: Iterable[Repository], scoring: Scoring, level: Level
 ) -> Share:
-    outcomes = Counter(row.cells[level].by(scoring) for row in rows)
+    outcomes = Counter(row.cells[level].by(scoring) for row in rows if level in row.cells)
     passed, counted = outcomes[Outcome.PASSED], sum(outcomes[one] for one in _COUNTED)
     missing = sum((scoring, level) not in one.inapplicable for one in absent)
     return Share(
@@ -77,10 +77,11 @@ def _imports(
     known: Mapping[str, Repository],
 ) -> Imports:
     """Sum C0: the blocked have every import missing; the unseen may have all of them, or none."""
-    seen = [own for row in rows if (own := row.imports[scoring]) is not None]
+    asked = [row for row in rows if Level.C0 in row.cells]
+    seen = [own for row in asked if (own := row.imports[scoring]) is not None]
     blocked: list[int | None] = []
     unseen = [one.imports.get(scoring) for one in absent]
-    for row in rows:
+    for row in asked:
         if row.imports[scoring] is None:
             place = known[slug_of(row.repository)]
             is_blocked = row.cells[Level.C0].by(scoring) is Outcome.BLOCKED

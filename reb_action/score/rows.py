@@ -1,4 +1,4 @@
-"""One trial of a scoreboard, from its verdict."""
+"""One trial of a scoreboard, from its verdict; a level that it was not asked for is left out."""
 
 from collections.abc import Collection, Mapping
 
@@ -25,7 +25,7 @@ def row_of(
         cells={
             one.level: _cell(one, qualified=(verdict.trial, one.level) not in unqualified)
             for one in verdict.results
-            if one.level in levels
+            if one.level in levels and not one.unasked
         },
         imports=_imports(verdict.result(Level.C0)) if Level.C0 in levels else {},
         hallucinations=_hallucinations(verdict) if Level.C5 in levels else {},
@@ -47,6 +47,8 @@ def _cell(result: LevelResult, *, qualified: bool) -> Cell:
 
 
 def _imports(result: LevelResult) -> Mapping[Scoring, Imports | None]:
+    if result.unasked:
+        return {}
     count = result.imports
     if count is None or result.outcome is Outcome.INVALID:
         return dict.fromkeys(Scoring)

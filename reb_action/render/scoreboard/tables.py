@@ -140,10 +140,12 @@ def _spent(one: AgentScore) -> tuple[Lines, ...]:
 
 
 def _trial(row: TrialRow, levels: Iterable[Level], scoring: Scoring) -> tuple[Lines, ...]:
-    return ((Quoted(text=row.trial),), *(_cell(row.cells[level], scoring) for level in levels))
+    return ((Quoted(text=row.trial),), *(_cell(row.cells.get(level), scoring) for level in levels))
 
 
-def _cell(cell: Cell, scoring: Scoring) -> Lines:
+def _cell(cell: Cell | None, scoring: Scoring) -> Lines:
+    if cell is None:
+        return ("not asked",)
     second = other(scoring)
     first, differs = cell.by(scoring), cell.by(scoring) is not cell.by(second)
     told = f"{MARKS[first]}{doubt(first, qualified=cell.qualified)}"
