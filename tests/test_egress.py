@@ -330,6 +330,10 @@ def test_request_whose_end_cannot_be_told_is_refused(proxy: int, site: str, fiel
     assert status(answer).startswith(f"HTTP/1.1 {said}")
 
 
+def test_body_that_breaks_off_is_no_request(proxy: int, site: str):
+    assert ask(proxy, f"POST http://{site}/ HTTP/1.1\nContent-Length: 3\n\nhi") == b""
+
+
 def test_folded_header_is_one_header(proxy: int, site: str):
     answer = ask(proxy, f"GET http://{site}/ HTTP/1.1\nA: b\n Connection: keep-alive\n\n")
     asked = answer.partition(b"\r\n\r\n")[2].decode()

@@ -40,7 +40,8 @@ def carry(
     # A host may answer and hang up before it has heard all.
     with suppress(BrokenPipeError, ConnectionResetError):
         far.sendall(head.encode("latin-1"))
-        _pass_on(handler, far, length or 0)
+        if not _pass_on(handler, far, length or 0):
+            return
     _answer(handler, HTTPResponse(far, method=handler.command))
 
 
@@ -63,10 +64,12 @@ def _unfolded(text: str) -> str:
     return re.sub(r"[\r\n]+[ \t]+", " ", text)
 
 
-def _pass_on(handler: BaseHTTPRequestHandler, far: socket.socket, left: int) -> None:
+def _pass_on(handler: BaseHTTPRequestHandler, far: socket.socket, left: int) -> bool:
+    """Say whether the client sent all of its body."""
     while left and (data := handler.rfile.read1(min(left, _CHUNK_BYTES))):
         far.sendall(data)
         left -= len(data)
+    return not left
 
 
 def _answer(handler: BaseHTTPRequestHandler, answer: HTTPResponse) -> None:
