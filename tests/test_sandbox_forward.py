@@ -32,6 +32,29 @@ print(got[:20].decode(), len(got))
 """
 
 
+FULL = """
+import socket, subprocess, sys
+def heard():
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20) as call:
+        try:
+            call.sendall(b"x")
+            call.shutdown(socket.SHUT_WR)
+            return call.recv(64)
+        except OSError:
+            return b""
+own = []
+try:
+    while True:
+        own.append(subprocess.Popen(["sleep", "60"]))
+except BlockingIOError:
+    print(heard(), heard())
+for one in own:
+    one.kill()
+    one.wait()
+print(heard(), heard())
+"""
+
+
 class Echo(socketserver.StreamRequestHandler):
     """Says all it heard."""
 
@@ -76,6 +99,12 @@ def test_port_leads_to_the_socket(sandbox: Sandbox):
 def test_agent_cannot_cut_itself_off(sandbox: Sandbox):
     shell(sandbox, "pkill -9 -f python; pkill -9 reb; kill -9 -1")
     assert call(sandbox) == "heard xxxx 10"
+
+
+@pytest.mark.docker
+def test_agent_at_its_limit_of_processes_has_its_model_again(sandbox: Sandbox):
+    ended = shell(sandbox, f"python3 -c '{FULL}' {PORT}")
+    assert ended.stdout == b"b'' b''\nb'heard x' b'heard x'\n"
 
 
 @pytest.mark.docker
