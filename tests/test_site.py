@@ -19,7 +19,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render import site
 from reb_action.render.site.cell import cell_of
-from reb_action.render.site.names import page_of, safe
+from reb_action.render.site.names import folder_of, page_of, safe
 from reb_action.render.site.pyramid import pyramid
 from reb_action.render.site.share import imports
 
@@ -218,7 +218,19 @@ def test_hostile_text_changes_nothing_but_words(text):
 
 
 def test_names_are_safe_and_stay_different():
-    names = ["a/b", "a-b", "a b", "../../etc/passwd", "..", ".git", "a..b", "", "é", "x" * 300]
+    names = [
+        "a/b",
+        "a-b",
+        "a b",
+        safe("a b"),
+        "../../etc/passwd",
+        "..",
+        ".git",
+        "a..b",
+        "",
+        "é",
+        "x" * 300,
+    ]
     made = [safe(name) for name in names]
     assert len(set(made)) == len(names)
     assert made[1] == "a-b"
@@ -226,6 +238,21 @@ def test_names_are_safe_and_stay_different():
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", name)
         assert len(name) <= 80
     assert page_of("owner__na.me.agent.1") == "trials/owner__na.me.agent.1.html"
+
+
+def test_folders_of_badges_are_never_shared():
+    """An agent's own name may look like another one with its model."""
+    pairs = [
+        *(("leaky", "m"), ("leaky--m", None), ("leaky", None), ("leaky--m", "n")),
+        *(("leaky", "m--n"), ("leaky-", "m"), ("leaky", "-m"), ("leaky-", None)),
+    ]
+    made = [folder_of(score_of(agent, model)) for agent, model in pairs]
+    assert (made[0], made[2], made[4]) == ("leaky--m", "leaky", "leaky--m--n")
+    assert len({name.casefold() for name in made}) == len(pairs)
+
+
+def score_of(agent, model):
+    return replace(scoreboards.board().agents[0], agent=agent, model=model)
 
 
 def test_numbers_can_be_read_again():

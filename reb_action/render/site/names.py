@@ -7,6 +7,8 @@ from typing import Final
 from reb_action.model.scoreboard import AgentScore, Published, TrialRow
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
+_HASHED: Final = re.compile(r"(?:^|-)[0-9a-f]{12}$")
+"""How a name with a digest ends; a plain one that ends so gets one of its own."""
 
 
 def agent_of(one: AgentScore | Published | TrialRow) -> str:
@@ -15,8 +17,12 @@ def agent_of(one: AgentScore | Published | TrialRow) -> str:
 
 
 def folder_of(score: AgentScore) -> str:
-    """Return the name of an agent's folder of badges."""
-    return safe(score.agent if score.model is None else f"{score.agent}--{score.model}")
+    """Return the name of an agent's folder of badges; of two agents or models it is never one."""
+    agent, model = score.agent, score.model
+    if "--" in agent or agent.endswith("-"):
+        # Where its name ends and that of a model begins could not be told.
+        return _hashed(f"{agent} {model or ''}", repr((agent, model)))
+    return safe(agent if model is None else f"{agent}--{model}")
 
 
 def page_of(trial: str) -> str:
@@ -26,8 +32,12 @@ def page_of(trial: str) -> str:
 
 def safe(name: str) -> str:
     """Return a name that is safe in a path and an address; different names stay different."""
-    if _PLAIN.fullmatch(name) and ".." not in name:
+    if _PLAIN.fullmatch(name) and ".." not in name and not _HASHED.search(name):
         return name
-    kept = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
+    return _hashed(name, name)
+
+
+def _hashed(shown: str, name: str) -> str:
+    kept = re.sub(r"[^A-Za-z0-9]+", "-", shown).strip("-")[:60]
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{kept}-{digest}" if kept else digest
