@@ -87,11 +87,12 @@ def hashes(layout: SessionLayout) -> dict[str, str]:
     Of the session only what never changes counts: not how far it is, nor whose process it was.
     """
     single = (layout.agent_run, layout.report, layout.freeze, layout.interpreter, layout.agent_log)
-    files = [*single, *sorted((layout.folder / "levels").glob("C?.*"))]
+    levels = sorted((layout.folder / "levels").glob("C?.*"))
+    files = [*single, layout.model_calls, *levels, *sorted(layout.trajectory.rglob("*"))]
     found = {
-        file.relative_to(layout.folder).as_posix(): _sha256(file)
+        _name(file.relative_to(layout.folder)): _sha256(file)
         for file in files
-        if file.is_file()
+        if file.is_file() and not file.is_symlink()
     }
     nobody = session.Process(pid=0, started=0)
     fixed = replace(
@@ -150,6 +151,12 @@ def _head_and_tail(path: Path) -> bytes:
 
 def _optional(path: Path, kind_of_value: type[T], *, kind: str) -> T | None:
     return documents.read(path, kind_of_value, kind=kind) if path.exists() else None
+
+
+def _name(path: Path) -> str:
+    r"""Return a path as text of JSON: an agent names files, in bytes (`\xff`) that are no text."""
+    whole = path.as_posix().replace("\\", "\\\\")
+    return whole.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _sha256(path: Path) -> str:

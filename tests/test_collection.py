@@ -1,6 +1,8 @@
 """Folders of artifacts as a run, a user or a cheater leaves them, put together."""
 
+import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,57 @@ def test_later_attempt_of_the_run_counts_even_if_it_is_worse(tmp_path, good, bad
         VIM: "levels/C1.json is not what was judged: this artifact was changed"
     }
     assert collected.superseded == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["model-calls.jsonl", "trajectory/stdout", "trajectory/sessions/a.log", "agent.log"]
+)
+@pytest.mark.parametrize("data", [b"other", b""])
+def test_record_of_the_agent_that_was_changed_is_refused_by_its_name(tmp_path, name, data):
+    folder = tmp_path / f"reb-{VIM}.a1"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(b"as it was")
+    verdict = place(folder, VIM)
+    assert (verdict.evidence[name], collect([tmp_path]).found) == (
+        hashlib.sha256(b"as it was").hexdigest(),
+        {VIM: verdict},
+    )
+    (folder / name).write_bytes(data)
+    refused = f"{name} is not what was judged: this artifact was changed"
+    assert collect([tmp_path]).found == {VIM: refused}
+
+
+def test_added_record_is_refused_and_only_a_trajectory_may_be_left_out(tmp_path):
+    folder = tmp_path / f"reb-{VIM}.a1"
+    record, calls = folder / "trajectory" / "stdout", folder / "model-calls.jsonl"
+    record.parent.mkdir(parents=True)
+    record.write_bytes(b"as it was")
+    calls.write_bytes(b"{}")
+    verdict = place(folder, VIM)
+    record.unlink()
+    assert collect([tmp_path]).found == {VIM: verdict}
+    record.with_name("more").write_bytes(b"")
+    told = "trajectory/more is not what was judged: this artifact was changed"
+    assert collect([tmp_path]).found == {VIM: told}
+    record.with_name("more").unlink()
+    calls.unlink()
+    told = "model-calls.jsonl is not what was judged: this artifact was changed"
+    assert collect([tmp_path]).found == {VIM: told}
+
+
+def test_names_of_an_agent_that_are_no_text_stay_different(tmp_path):
+    folder = tmp_path / f"reb-{VIM}.a1"
+    place_of = folder / "trajectory" / "sessions"
+    place_of.mkdir(parents=True)
+    for number, name in enumerate((b"a\xff", b"a\\xff")):
+        Path(os.fsdecode(os.fsencode(place_of) + b"/" + name)).write_text(str(number))
+    verdict = place(folder, VIM)
+    named = {name: seen for name, seen in verdict.evidence.items() if "sessions" in name}
+    assert named == {
+        "trajectory/sessions/a\\xff": hashlib.sha256(b"0").hexdigest(),
+        "trajectory/sessions/a\\\\xff": hashlib.sha256(b"1").hexdigest(),
+    }
+    assert collect([tmp_path]).found == {VIM: verdict}
 
 
 def test_later_folder_counts(tmp_path):

@@ -17,7 +17,7 @@ from reb_action.verdict import judge
 def put(folder, evidence):
     """Write all files of a trial, its verdict too, and return the verdict."""
     layout = SessionLayout(folder=folder)
-    layout.observation("C0").parent.mkdir(parents=True)
+    layout.observation("C0").parent.mkdir(parents=True, exist_ok=True)
     raw = _report(evidence.report)
     if raw is not None:
         layout.report.write_bytes(raw)
