@@ -202,6 +202,15 @@ def _tell(error: RebError) -> None:
     click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
 
 
+def _demand_streams() -> None:
+    """Refuse a closed output: the next file that is opened would get its number, and its lines."""
+    if sys.stderr is None:
+        sys.exit(PlaceError.exit_code)
+    if sys.stdout is None:
+        click.echo("reb: standard output is closed; redirect it to /dev/null instead", err=True)
+        sys.exit(PlaceError.exit_code)
+
+
 def main() -> None:
     """Run the command line; every error of ours is one plain line."""
     # What goes into the mount must be readable for the user of the sandbox.
@@ -210,6 +219,7 @@ def main() -> None:
     # So does a terminal that is closed.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+    _demand_streams()
     try:
         cli(standalone_mode=False)
     except click.exceptions.Exit as leaving:

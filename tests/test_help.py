@@ -1,6 +1,8 @@
 """What `--help` teaches, read as a person does."""
 
 import re
+import subprocess
+import sys
 
 import click
 import pytest
@@ -38,6 +40,20 @@ def test_mirrors_are_found_as_the_help_says(tmp_path):
         (place / "objects").mkdir(parents=True)
         (place / "HEAD").touch()
         assert source.in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
+
+
+@pytest.mark.parametrize(
+    ("closed", "told"),
+    [
+        ("1>&-", "reb: standard output is closed; redirect it to /dev/null instead\n"),
+        ("2>&-", ""),
+        ("1>&- 2>&-", ""),
+    ],
+)
+def test_closed_output_is_refused_in_at_most_a_line(tmp_path, closed, told):
+    argv = ["sh", "-c", f'exec "$0" -m reb_action score "$1" {closed}', sys.executable, tmp_path]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (9, "", told)
 
 
 def test_every_exit_code_of_ours_is_listed():
