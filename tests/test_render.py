@@ -138,6 +138,7 @@ def test_page_text_has_no_markup(text):
         ("tag\U000e0041\U000e0042", "tag"),
         ("NUL\x00byte", "NULbyte"),
         ("half\ud83da pair", "halfa pair"),
+        ("no\udcfftext\udc80", "no\\xfftext\\x80"),
         ("\u200b spaced", "spaced"),
         ("umlaut ü, 漢字, emoji 🙂", "umlaut ü, 漢字, emoji 🙂"),
         ("e\u0301", "e\u0301"),

@@ -12,12 +12,15 @@ _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1
 _INVISIBLE: Final = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+_BYTE: Final = re.compile(r"[\udc80-\udcff]")
+"""How Python spells a byte of a path that is no UTF-8."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
 def clean(text: str, *, limit: int = _LIMIT) -> str:
     """Return one visible line: no control, bidi or invisible characters, bounded in length."""
-    plain = _INVISIBLE.sub("", _ANSI.sub("", text))
+    told = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+    plain = _INVISIBLE.sub("", _ANSI.sub("", told))
     # Before words are joined: what is hidden may stand between the line's start and a space.
     visible = (c for c in plain if c.isspace() or unicodedata.category(c) not in _HIDDEN)
     # Most text hides nothing: what is printable has none of these categories.
