@@ -78,7 +78,7 @@ def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Do
         for_what = occasion.of_run(client, run_id, repository=repository)
         made, faults = gathering.of_run(client, for_what, folder)
     except (GitHubError, DocumentError) as error:
-        yield writing.fault("read the run", str(error))
+        yield writing.unread(str(error))
         return
     yield from (writing.fault("read an artifact", one) for one in faults)
     reporting.summarise(made.board, context, scoring=job.fail_on.scoring)
@@ -86,10 +86,15 @@ def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Do
 
 
 def told(done: Iterable[Done], context: Context) -> str | None:
-    """Say what each write came to, as it is done; return the faults in one line."""
+    """Say what each write came to, as it is done; return the faults in one line.
+
+    Raises GitHubError where another run could not be read: that is no fault of a write.
+    """
     faults: list[str] = []
     urls: dict[str, str] = {}
+    unread = False
     for one in done:
+        unread = unread or one.unread
         if one.fault is not None:
             faults.append(one.fault)
             click.echo(warning(log(one.fault, limit=4000)))
@@ -106,6 +111,8 @@ def told(done: Iterable[Done], context: Context) -> str | None:
             "leaderboard-url": urls.get("leaderboard", ""),
         },
     )
+    if unread:
+        raise GitHubError("; ".join(faults))
     return "; ".join(faults) or None
 
 

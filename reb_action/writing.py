@@ -24,16 +24,22 @@ _PASSING: Final = (Fault.BROKEN, Fault.REFUSED)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """One write: what came of it, or why it was not done."""
+    """One write: what came of it, or why it was not done; `unread` where nothing could be."""
 
     what: str
     written: Written | None
     fault: str | None
+    unread: bool = False
 
 
 def fault(what: str, why: str) -> Done:
     """Return what could not be done, and why."""
     return Done(what=what, written=None, fault=why)
+
+
+def unread(why: str) -> Done:
+    """Return why there is nothing to write: the run itself could not be read."""
+    return Done(what="read the run", written=None, fault=why, unread=True)
 
 
 def note(what: str) -> Done:

@@ -94,6 +94,18 @@ def test_another_run_is_named_by_its_id_alone(api, tmp_path):
     assert {one["number"] for one in api.world.comments.values()} == {5}
 
 
+@pytest.mark.parametrize("mode", ["warn", "fail"])
+def test_run_that_cannot_be_read_is_10_whatever_a_write_fault_does(api, tmp_path, mode):
+    """Of the run 7 there is nothing; of the run 8 there is no plan."""
+    api.world.add_run(8, sha=SHA)
+    for run in "78":
+        env = {**environ(api, tmp_path, "workflow_run"), "REB_TOKEN": "token", "REB_RUN_ID": run}
+        done = reb({**env, "REB_ON_WRITE_FAULT": mode})
+        assert (type(done.exception), done.exception.exit_code) == (GitHubError, 10)
+        assert done.output.count("::warning ") == 1
+        assert outputs(tmp_path)["published"] == "false"
+
+
 WRONG = {
     # what is wrong: the words of the refusal
     "key": ({"REB_KEY": "Bench_1"}, "the key is 'Bench_1'; use at most 40 of a-z, 0-9 and -"),
