@@ -92,12 +92,12 @@ def unpack_plan(data: bytes, folder: Path) -> Path:
     return path
 
 
-def unpack_trials(data: bytes, folder: Path) -> None:
-    """Write the files of a trial, or of a batch's trials, into a new folder.
+def unpack_trials(data: bytes, folder: Path) -> int:
+    """Write the files of a trial, or of a batch's trials, into a new folder; return their bytes.
 
     Raises DocumentError, and writes nothing, for what breaks a limit or no upload of ours can be.
     """
-    _unpack(data, folder, what=f"the artifact {folder.name}", known=is_of_trial)
+    return _unpack(data, folder, what=f"the artifact {folder.name}", known=is_of_trial)
 
 
 def is_of_trial(name: str) -> bool:
@@ -121,7 +121,7 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
                 yield from _entries(Path(entry.path))
 
 
-def _unpack(data: bytes, folder: Path, *, what: str, known: Callable[[str], bool]) -> None:
+def _unpack(data: bytes, folder: Path, *, what: str, known: Callable[[str], bool]) -> int:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpacking-") as name:
         part = Path(name) / "part"
@@ -129,10 +129,11 @@ def _unpack(data: bytes, folder: Path, *, what: str, known: Callable[[str], bool
         try:
             _demand_directory(data)
             with zipfile.ZipFile(BytesIO(data)) as archive:
-                _write(archive, _wanted(archive, known), part, most=_most(len(data)))
+                size = _write(archive, _wanted(archive, known), part, most=_most(len(data)))
         except _BROKEN as error:
             raise DocumentError(f"{what} cannot be read: {error}") from None
         part.rename(folder)
+    return size
 
 
 def _demand_directory(data: bytes) -> None:
@@ -171,7 +172,7 @@ def _most(packed: int) -> int:
 
 def _write(
     archive: zipfile.ZipFile, wanted: Iterable[zipfile.ZipInfo], folder: Path, *, most: int
-) -> None:
+) -> int:
     left = most
     for info in wanted:
         path = folder / info.orig_filename
@@ -184,3 +185,4 @@ def _write(
             raise ValueError(f"{info.orig_filename} unpacks to more than {limit} bytes")
         path.write_bytes(content)
         left -= len(content)
+    return most - left

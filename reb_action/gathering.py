@@ -1,5 +1,6 @@
 """Gathers what a run came to: this one's from a folder, another one's as data of strangers."""
 
+import shutil
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +18,8 @@ from reb_action.writes import Made
 PLAN_BYTES: Final = 8 * 1024 * 1024
 ZIP_BYTES: Final = 128 * 1024 * 1024
 TRIALS: Final = 20_000
+TOTAL_BYTES: Final = 2 * 1024 * 1024 * 1024
+"""What all artifacts of another run unpack to: a trial is some MiB, and a runner has 14 GiB."""
 
 
 def here(path: Path, folder: Path, occasion: Occasion, *, levels: tuple[Level, ...]) -> Made:
@@ -60,16 +63,27 @@ def plan_of(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Plan:
 def trials_of(
     client: Client, listed: tuple[Artifact, ...], plan: Plan, run: RunOrder, folder: Path
 ) -> Iterator[str]:
-    """Bring the newest artifact of each entry of the plan; yield why one could not be had."""
+    """Bring the newest artifact of each entry of the plan; yield why one could not be had.
+
+    The first that leads above TOTAL_BYTES in all, and those after it, are left out.
+    """
     newest = artifacts.latest(listed, attempt=run.attempt)
+    left = TOTAL_BYTES
     for entry in plan.entries:
         artifact = newest.get(entry.name)
         if artifact is not None:
             try:
                 data = _zip(client, artifact, ZIP_BYTES)
-                artifacts.unpack_trials(data, folder / artifact.name)
+                left -= artifacts.unpack_trials(data, folder / artifact.name)
             except (GitHubError, DocumentError) as error:
                 yield str(error)
+        if artifact is not None and left < 0:
+            shutil.rmtree(folder / artifact.name)
+            yield (
+                f"the artifacts unpack to more than {TOTAL_BYTES} bytes in all: {artifact.name}"
+                " and those after it are left out"
+            )
+            return
 
 
 def _zip(client: Client, artifact: Artifact, limit: int) -> bytes:

@@ -6,11 +6,13 @@ import zipfile
 
 import pytest
 import zips
+from github_api.fixtures import client_of
 from github_api.world import Identity
-from runs import AIM, OTHER_SHA, SHA, VIM, environ, job, made, told, upload
+from runs import AIM, OTHER_SHA, SHA, VIM, environ, job, made, plan_of, told, upload
 
-from reb_action import artifacts, publishing
+from reb_action import artifacts, gathering, publishing
 from reb_action.github import context
+from reb_action.model.publication import RunOrder
 
 CHECKS = [f"check run researchenvbench / C{n}" for n in range(6)]
 FORK = "stranger/bench"
@@ -60,6 +62,25 @@ def test_run_of_the_default_branch_writes_the_leaderboard(api, tmp_path):
     api.world.add_run(7, sha=SHA, branch="main", event="schedule")
     assert publish(api, tmp_path)[-1] == ("leaderboard on the branch reb-leaderboard", "created")
     assert api.world.files("reb-leaderboard")["commit.txt"] == f"{SHA}\n".encode()
+
+
+def sizes(path):
+    return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+
+
+@pytest.mark.parametrize(("spare", "kept"), [(0, 2), (-1, 1)])
+def test_all_artifacts_together_have_a_limit(forked, tmp_path, monkeypatch, spare, kept):
+    """The plan has VIM first; what is above the limit is no more on the disk."""
+    folder = tmp_path / "run" / "artifacts"
+    most = sizes(folder) + spare
+    monkeypatch.setattr(gathering, "TOTAL_BYTES", most)
+    above = f"the artifacts unpack to more than {most} bytes in all: reb-{AIM}.a1"
+    listed, place = client_of(forked).artifacts(7), tmp_path / "all"
+    plan, order = plan_of(VIM, AIM), RunOrder(run_id=7, attempt=1)
+    faults = list(gathering.trials_of(client_of(forked), listed, plan, order, place))
+    assert faults == [f"{above} and those after it are left out"][: 2 - kept]
+    names = [f"reb-{VIM}.a1", f"reb-{AIM}.a1"][:kept]
+    assert sorted(one.name for one in place.iterdir()) == sorted(names)
 
 
 OTHERS = {
