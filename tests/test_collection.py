@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from trial_folders import put
 
 from reb_action import documents, gate, manifest, planning
 from reb_action.cli import cli
-from reb_action.collection import collect
+from reb_action.collection import closed, collect
 from reb_action.errors import UsageError
 from reb_action.github.context import Context
 from reb_action.model.manifest import Level
@@ -20,6 +21,7 @@ from reb_action.model.plan import Entry, Plan, PlannedTrial
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.reporting import report, scored
+from reb_action.verdict import judge
 
 VIM, AIM = "hustvl__Vim.codex.1", "apple__ml-aim.claude-code.1"
 """One trial in which all is observed, and one with an invalid level."""
@@ -136,6 +138,18 @@ def test_names_of_an_agent_that_are_no_text_stay_different(tmp_path):
         "trajectory/sessions/a\\\\xff": hashlib.sha256(b"1").hexdigest(),
     }
     assert collect([tmp_path]).found == {VIM: verdict}
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "told"),
+    [("invalid", None), ("any", None), ("C1", None), ("C2", f"{VIM}: C2 was not asked for")],
+)
+def test_what_one_trial_was_not_asked_for_closes_only_by_name(fail_on, told):
+    """Beside another trial that was asked for all levels."""
+    slug, agent, attempt = VIM.rsplit(".", 2)
+    asked = evidence_of(slug.replace("__", "/"), agent, int(attempt))
+    seen = {VIM: judge(replace(asked, levels=(Level.C1, Level.C5)))}
+    assert closed(seen, tuple(Level), gate.parse(fail_on)) == told
 
 
 def test_later_folder_counts(tmp_path):
