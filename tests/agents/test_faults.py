@@ -42,7 +42,7 @@ OTHERWISE = {
     ("mini-swe-agent", "invalid-utf8"): Ending.MODEL_ERROR,
 }
 # Its second answer is the broken one: the report is there by then.
-REPORTED = {("mini-swe-agent", "invalid-utf8")}
+REPORTED = {("codex", "invalid-utf8"), ("mini-swe-agent", "invalid-utf8")}
 
 # Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
 TERMINATE = """
