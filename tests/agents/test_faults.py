@@ -38,11 +38,13 @@ OTHERWISE = {
     ("codex", "sleep"): Ending.GAVE_UP,
     # The others read over bytes that are no UTF-8.
     ("codex", "invalid-utf8"): Ending.MODEL_ERROR,
+    # Its own search for loops takes the repeated text for one.
+    ("gemini-cli", "huge"): Ending.LIMIT,
     ("nexau", "invalid-utf8"): Ending.MODEL_ERROR,
     ("mini-swe-agent", "invalid-utf8"): Ending.MODEL_ERROR,
 }
 # Its second answer is the broken one: the report is there by then.
-REPORTED = {("codex", "invalid-utf8"), ("mini-swe-agent", "invalid-utf8")}
+REPORTED = {("codex", "invalid-utf8"), ("gemini-cli", "huge"), ("mini-swe-agent", "invalid-utf8")}
 
 # Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
 TERMINATE = """
