@@ -16,6 +16,7 @@ from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
+from reb_action.render.escape import log
 from reb_action.render.scoreboard import board_summary
 from reb_action.score import score
 
@@ -77,7 +78,7 @@ def report(
     planned = len(collected.found)
     click.echo(f"{len(made.trials)} of {planned} planned trials have a verdict")
     for name in made.run_again:
-        click.echo(f"run again: {name}")
+        click.echo(f"run again: {log(name)}")
     return closed
 
 

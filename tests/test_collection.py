@@ -260,6 +260,14 @@ def output(tmp_path, name):
     return next(lines[n + 1] for n, line in enumerate(lines) if line.startswith(f"{name}<<"))
 
 
+def test_trial_of_a_forged_plan_is_no_command_for_the_runner(tmp_path, capsys):
+    reported(tmp_path, "x ##[error]y\n::error::z")
+    assert capsys.readouterr().out.splitlines() == [
+        "0 of 1 planned trials have a verdict",
+        "run again: x ## [error]y ::error::z",
+    ]
+
+
 def test_report_names_missing_and_invalid_trials_to_run_again(tmp_path, capsys):
     place(tmp_path / "artifacts" / f"reb-{AIM}.a1", AIM)
     closed = reported(tmp_path, AIM, VIM)
