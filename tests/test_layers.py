@@ -27,6 +27,7 @@ LAYERS = (
             "choosing",
             "doctor",
             "demo",
+            "building",
             "qualify",
             "console",
             "redteam",

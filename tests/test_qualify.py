@@ -1,12 +1,11 @@
-"""A sabotage spoils an environment as it says, and only what was really built is recorded."""
+"""Only what was really built is recorded, and a level only of what it must fail in."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from evidence import MANIFEST, evidence
+from evidence import evidence
 
 from reb_action import manifest, qualified, qualify, trial
 from reb_action.demo import committed
@@ -23,55 +22,6 @@ DEMO = Path(__file__).parent / "demo"
 AGENT = AgentChoice(name="replay", argument=None, total_seconds=1, setup_seconds=1)
 
 
-@pytest.fixture
-def plan(tmp_path):
-    """Return a plan whose entry point stands on a package `own`."""
-    options = Options(manifest=MANIFEST, agent=AGENT, folder=tmp_path, levels=(Level.C1,))
-    return qualify.Plan(
-        options=options,
-        levels=(Level.C1,),
-        cache=tmp_path / "cache",
-        date="2026-11-29",
-        shadows=("own",),
-    )
-
-
-@pytest.fixture
-def spoil(plan, tmp_path):
-    """Spoil a search path of its own, and run code on it; return the end of what it says."""
-    (tmp_path / "own.py").write_text("value = 1\n")
-
-    def of(sabotage, code):
-        line = qualify.script(plan, Oracle(), sabotage).splitlines()[-1]
-        subprocess.run(["sh", "-c", line], env={"site": str(tmp_path)}, check=True, timeout=60)
-        code = f"import site; site.addsitedir({str(tmp_path)!r}); {code}"
-        argv = [sys.executable, "-I", "-c", code]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
-        return (done.stdout + done.stderr).splitlines()[-1]
-
-    return of
-
-
-def test_a_shadowed_package_has_nothing_in_it(spoil):
-    said = spoil(qualify.Sabotage.PACKAGE_SHADOWED, "from own import value; print(value)")
-    assert said == "ImportError: cannot import name 'value' from 'shadow' (unknown location)"
-
-
-def test_hidden_devices_are_hidden(spoil):
-    code = "import os; print(repr(os.environ['CUDA_VISIBLE_DEVICES']))"
-    assert spoil(qualify.Sabotage.DEVICES_HIDDEN, code) == "''"
-
-
-def test_a_repository_does_not_configure_the_tool_that_builds(plan, tmp_path):
-    (tmp_path / "repo").mkdir()
-    (tmp_path / "repo" / "uv.toml").write_text('required-version = "==0.0.1"\n')
-    lines = qualify.script(plan, Oracle(), None).splitlines()
-    settings = [line for line in lines if line.startswith(("PATH=", "export "))]
-    argv = ["sh", "-ec", "\n".join((*settings, "uv cache dir"))]
-    done = subprocess.run(argv, cwd=tmp_path / "repo", capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout.strip()) == (0, str(plan.cache))
-
-
 @pytest.fixture(scope="module")
 def mirror(tmp_path_factory):
     """The repository of the demonstration, with its history."""
@@ -84,7 +34,7 @@ def mirror(tmp_path_factory):
 def small(mirror, tmp_path):
     """Return a plan for the demonstration, in the local sandbox; keywords change its manifest."""
 
-    def of(**change):
+    def of(base=None, **change):
         oracle = {"oracle": Oracle(key="numpy"), **change}
         options = Options(
             manifest=replace(manifest.load(DEMO / "manifest.yaml"), **oracle),
@@ -94,7 +44,7 @@ def small(mirror, tmp_path):
             mirror=mirror,
             levels=(Level.C1,),
         )
-        return qualify.plan(options, cache=tmp_path / "cache", date="2026-11-29")
+        return qualify.plan(options, cache=tmp_path / "cache", date="2026-11-29", base=base)
 
     return of
 
@@ -149,7 +99,7 @@ def test_oracle_that_installs_what_is_not_there_is_refused(small):
 
 def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, records):
     # There are no wheels to install.
-    plan = replace(small(), base=Path(sys.executable))
+    plan = small(base=Path(sys.executable))
     told = list[str]()
     done = qualify.qualify(plan, environ={}, tell=told.append)
     assert list(qualify.lines(done)) == [
@@ -182,3 +132,27 @@ def test_only_what_was_seen_is_recorded(small, monkeypatch, records):
     wrong = replace(one, level=Level.C4, positive=replace(one.positive, outcome=Outcome.FAILED))
     assert [path.name for path in qualify.record((one, unbuilt, wrong))] == records()
     assert records() == ["researchenvbench__spirals.C1.json"]
+
+
+def test_a_level_is_held_to_the_sabotages_that_concern_it(small, monkeypatch):
+    asked = list[tuple[str, tuple[Level, ...]]]()
+
+    def run(options, **_):
+        asked.append((options.folder.name, options.levels))
+        return judge(evidence())
+
+    monkeypatch.setattr(trial, "run", run)
+    [entrypoint] = small().options.manifest.entrypoints.values()
+    both, alone = (Level.C1, Level.C4), (Level.C4,)
+    plan = small(frameworks=(Framework.TORCH,), entrypoints=dict.fromkeys(both, entrypoint))
+    plan = replace(plan, levels=both)
+    of = {one.level: one for one in qualify.qualify(plan, environ={}, tell=silent)}
+    assert asked == [
+        *(("right", both), ("bare", both), ("package_shadowed", both)),
+        *(("framework_broken", both), ("key_removed", both), ("devices_hidden", alone)),
+        *(("one_device_only", alone), ("nccl_removed", alone)),
+    ]
+    seen = {level: [one.environment for one in of[level].negatives] for level in both}
+    everywhere = ["bare", "package_shadowed", "framework_broken", "key_removed"]
+    assert seen[Level.C1] == everywhere
+    assert seen[Level.C4] == [*everywhere, "devices_hidden", "one_device_only", "nccl_removed"]
