@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from reb_action import other_cards
 from reb_action.model.manifest import GPU_LEVELS, RUN_LEVELS, Framework, Level, Oracle
 
 # The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent.
@@ -23,6 +24,7 @@ _PYTHON: Final = '"$HOME/venv/bin/python"'
 _SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
 _TORCH: Final = "torch/lib/libtorch_cpu.so"
 _NCCL: Final = "nvidia/nccl/lib/libnccl.so.2"
+_MISMATCH: Final = Path(other_cards.__file__).read_text(encoding="utf-8")
 
 
 class Sabotage(StrEnum):
@@ -34,14 +36,14 @@ class Sabotage(StrEnum):
     KEY_REMOVED = "key_removed"
     DEVICES_HIDDEN = "devices_hidden"
     ONE_DEVICE_ONLY = "one_device_only"
-    NCCL_REMOVED = "nccl_removed"
+    NCCL_MISMATCHED = "nccl_mismatched"
 
 
 # The levels that a sabotage concerns; one that is not here concerns every run level.
 _ONLY: Final = {
     Sabotage.DEVICES_HIDDEN: GPU_LEVELS,
     Sabotage.ONE_DEVICE_ONLY: (Level.C4,),
-    Sabotage.NCCL_REMOVED: (Level.C4,),
+    Sabotage.NCCL_MISMATCHED: (Level.C4,),
 }
 
 
@@ -67,7 +69,7 @@ def sabotages(built: Building) -> tuple[Sabotage, ...]:
     without = {
         Sabotage.PACKAGE_SHADOWED: not built.shadows,
         Sabotage.FRAMEWORK_BROKEN: not torch,
-        Sabotage.NCCL_REMOVED: not torch,
+        Sabotage.NCCL_MISMATCHED: not torch,
         Sabotage.KEY_REMOVED: built.oracle.key is None,
     }
     return tuple(one for one in Sabotage if not without.get(one, False))
@@ -131,7 +133,8 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
             yield f"names=$({_PYTHON} -c {shlex.quote(_NAMES)} {built.oracle.key})"
             yield 'echo "import sys; sys.modules.update($names)" > "$site/spoiled.pth"'
         case Sabotage.FRAMEWORK_BROKEN:
-            yield from _without(built, _TORCH)
+            yield from _links(built, "torch")
+            yield f'rm "$site"/{_TORCH}'
         case Sabotage.PACKAGE_SHADOWED:
             empty = f"dict.fromkeys({built.shadows!r}, types.ModuleType('shadow'))"
             yield _hook(f"import sys, types; sys.modules.update({empty})")
@@ -139,24 +142,24 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
             yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
         case Sabotage.ONE_DEVICE_ONLY:
             yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = '0'")
-        case Sabotage.NCCL_REMOVED:
-            yield from _without(built, _NCCL)
+        case Sabotage.NCCL_MISMATCHED:
+            # Not removed: where it is missing, the machine's own takes its place, as it should.
+            yield from _links(built, "torch", "nvidia")
+            yield f'{_PYTHON} -I -c {shlex.quote(_MISMATCH)} "$site"/{_NCCL}'
         case _:
             return
 
 
-def _without(built: Building, library: str) -> Iterator[str]:
-    """Yield shell that takes a library out of the environment."""
+def _links(built: Building, *packages: str) -> Iterator[str]:
+    """Yield shell that makes $site a folder in which files of these packages can be replaced."""
     if built.base is None:
-        yield f'rm "$site"/{library}'
         return
     # The packages of a base interpreter are not ours to spoil: links to them are. A library is
     # looked for beside the path by which torch was loaded, so torch's files are links too.
-    yield 'copy="$HOME/base" && mkdir "$copy" && ln -s "$base"/* "$copy"'
-    for package in sorted({"torch", Path(library).parts[0]}):
-        yield f'rm "$copy/{package}" && cp -rs "$base/{package}" "$copy"'
-    yield 'echo "$copy" > "$site/zz.pth"'
-    yield f'rm "$copy"/{library}'
+    yield 'echo "$HOME/base" > "$site/zz.pth" && site="$HOME/base"'
+    yield 'mkdir "$site" && ln -s "$base"/* "$site"'
+    for package in packages:
+        yield f'rm "$site/{package}" && cp -rs "$base/{package}" "$site"'
 
 
 def _hook(code: str) -> str:

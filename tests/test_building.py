@@ -1,5 +1,6 @@
 """A sabotage spoils an environment as it says, and touches nothing else."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action import building
+from reb_action import building, other_cards
 from reb_action.building import Building, Sabotage
 from reb_action.model.manifest import Framework, Oracle
 
@@ -27,7 +28,7 @@ def built(tmp_path):
 
 
 def shell(text, **env):
-    argv = ["sh", "-ec", text]
+    argv, env = ["sh", "-ec", text], {**os.environ, **{name: str(env[name]) for name in env}}
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -38,7 +39,7 @@ def spoil(built, tmp_path):
 
     def of(sabotage, code):
         line = building.script(built, sabotage).splitlines()[-1]
-        assert shell(line, site=str(tmp_path)).returncode == 0
+        assert shell(line, site=tmp_path).returncode == 0
         code = f"import site; site.addsitedir({str(tmp_path)!r}); {code}"
         argv = [sys.executable, "-I", "-c", code]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
@@ -66,11 +67,24 @@ def packages(tmp_path):
     place = tmp_path / "packages"
     for path in (NCCL, TORCH, Path("other/__init__.py")):
         (place / path).parent.mkdir(parents=True)
-        (place / path).write_text("right")
+        (place / path).write_bytes(RIGHT)
     return place
 
 
-SPOILED = [(Sabotage.FRAMEWORK_BROKEN, TORCH, NCCL), (Sabotage.NCCL_REMOVED, NCCL, TORCH)]
+def fat_binary(architecture):
+    """Return a library with two kernels for an architecture."""
+    kernel = other_cards.ENTRY.pack(2, 1, 64, 8, 0, 0, 0, 0, architecture).ljust(64 + 8, b"k")
+    return b"ELF" + other_cards.HEADER.pack(other_cards.MAGIC, 1, 16, 2 * len(kernel)) + 2 * kernel
+
+
+RIGHT = fat_binary(90)
+
+
+def spoiled(text, home, **env):
+    """Run the end of a script with an interpreter where it would have built one."""
+    (home / "venv" / "bin").mkdir(parents=True)
+    (home / "venv" / "bin" / "python").symlink_to(sys.executable)
+    return shell(text, HOME=home, **env).returncode
 
 
 def last_lines(built, sabotage):
@@ -81,33 +95,50 @@ def last_lines(built, sabotage):
     return script.removeprefix(right)
 
 
-@pytest.mark.parametrize(("sabotage", "gone", "kept"), SPOILED)
-def test_a_library_is_taken_out_of_the_environment(built, packages, sabotage, gone, kept):
-    text = last_lines(built, sabotage)
-    assert shell(text, site=str(packages)).returncode == 0
-    assert ((packages / gone).exists(), (packages / kept).exists()) == (False, True)
-    assert shell(text, site=str(packages)).returncode != 0, "it was not there to be taken out"
+BROKEN = (Sabotage.FRAMEWORK_BROKEN, TORCH, None)
+MISMATCHED = (Sabotage.NCCL_MISMATCHED, NCCL, fat_binary(other_cards.NO_CARD))
+SPOILED = pytest.mark.parametrize(("sabotage", "path", "left"), [BROKEN, MISMATCHED])
 
 
-@pytest.mark.parametrize(("sabotage", "gone", "kept"), SPOILED)
-def test_a_library_is_taken_out_of_a_copy_of_a_base(
-    built, packages, tmp_path, sabotage, gone, kept
+def files(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@SPOILED
+def test_a_library_of_the_environment_is_spoiled(built, packages, tmp_path, sabotage, path, left):
+    text, before = last_lines(built, sabotage), files(packages)
+    assert spoiled(text, tmp_path, site=packages) == 0
+    after = files(packages)
+    assert after.pop(path, None) == left
+    assert before == {path: RIGHT, **after}
+
+
+@pytest.mark.parametrize(("sabotage", "path"), [BROKEN[:2], MISMATCHED[:2]])
+def test_a_library_that_is_not_there_fails_the_script(built, packages, tmp_path, sabotage, path):
+    (packages / path).unlink()
+    assert spoiled(last_lines(built, sabotage), tmp_path, site=packages) != 0
+
+
+@SPOILED
+def test_a_library_of_a_base_is_spoiled_in_links_to_it(
+    built, packages, tmp_path, sabotage, path, left
 ):
-    site = tmp_path / "site"
-    site.mkdir()
+    (site := tmp_path / "site").mkdir()
+    before = files(packages)
     text = last_lines(replace(built, base=Path(sys.executable)), sabotage)
-    done = shell(text, HOME=str(tmp_path), base=str(packages), site=str(site))
-    assert (done.returncode, done.stderr) == (0, "")
-    copy = Path((site / "zz.pth").read_text().strip())
-    assert copy != packages
-    assert ((copy / gone).exists(), (copy / kept).read_text()) == (False, "right")
-    assert (copy / "other/__init__.py").read_text() == "right"
-    assert (packages / gone).read_text() == "right"
+    assert spoiled(text, tmp_path, site=site, base=packages) == 0
+    links = Path((site / "zz.pth").read_text().strip())
+    found = {path: (links / path).read_bytes() for path in before if (links / path).exists()}
+    assert found.pop(path, None) == left
+    assert before == {path: RIGHT, **found}
+    assert files(packages) == before
 
 
 def test_only_what_is_there_is_spoiled(built):
     nothing = replace(built, frameworks=(), shadows=())
-    assert Sabotage.NCCL_REMOVED in building.sabotages(built)
+    assert Sabotage.NCCL_MISMATCHED in building.sabotages(built)
     assert building.sabotages(nothing) == (
         *(Sabotage.BARE, Sabotage.DEVICES_HIDDEN, Sabotage.ONE_DEVICE_ONLY),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "reb_action"
 
 LAYERS = (
-    {"model", "errors", "layout", "__init__"},
+    {"model", "errors", "layout", "other_cards", "__init__"},
     {
         *("documents", "manifest", "levels", "report", "challenge", "audit", "proofs", "ranks"),
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),

@@ -150,9 +150,9 @@ def test_a_level_is_held_to_the_sabotages_that_concern_it(small, monkeypatch):
     assert asked == [
         *(("right", both), ("bare", both), ("package_shadowed", both)),
         *(("framework_broken", both), ("key_removed", both), ("devices_hidden", alone)),
-        *(("one_device_only", alone), ("nccl_removed", alone)),
+        *(("one_device_only", alone), ("nccl_mismatched", alone)),
     ]
     seen = {level: [one.environment for one in of[level].negatives] for level in both}
     everywhere = ["bare", "package_shadowed", "framework_broken", "key_removed"]
     assert seen[Level.C1] == everywhere
-    assert seen[Level.C4] == [*everywhere, "devices_hidden", "one_device_only", "nccl_removed"]
+    assert seen[Level.C4] == [*everywhere, "devices_hidden", "one_device_only", "nccl_mismatched"]

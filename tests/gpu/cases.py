@@ -62,7 +62,7 @@ nvcc -shared -Xcompiler -fPIC -cudart shared -gencode arch=compute_75,code=sm_75
     -o "$HOME/kernel.so" "$HOME/kernel.cu"
 """
 # What torch 2.11 asks of NCCL and versions before 2.27 and 2.19 lack.
-OLDER_NCCL = '{python} {spoil} older "$nccl" ncclCommWindowRegister ncclCommRegister\n'
+OLDER_NCCL = '{python} {older} "$nccl" ncclCommWindowRegister ncclCommRegister\n'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +189,7 @@ def cases_of_two():
             expected={C3: (PASSED, ""), C4: (PASSED, "")},
         ),
         Case(
+            # Where the machine has one of its own, that takes its place, and this passes.
             name="two-nccl-removed", script=VENV + COPIED + 'rm "$nccl"\n', gpus=2, timeout=60,
             expected={C3: (FAILED, "exit code"), C4: (FAILED, "exit code")},
         ),
@@ -198,7 +199,7 @@ def cases_of_two():
         ),
         Case(
             name="two-nccl-for-other-cards", gpus=2, timeout=60,
-            script=VENV + COPIED + '{python} {spoil} other-cards "$nccl"\n',
+            script=VENV + COPIED + '{python} {other_cards} "$nccl"\n',
             expected={C3: (PASSED, ""), C4: (FAILED, "")},
         ),
     )  # fmt: skip

@@ -17,7 +17,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from reb_action import evidence, observing, trial, witness
+from reb_action import evidence, observing, other_cards, trial, witness
 from reb_action.demo import committed
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
@@ -42,8 +42,11 @@ def changed(wanted, case):
 
 def player(case, folder, python, packages):
     folder.mkdir(parents=True)
-    values = {"python": python, "packages": packages, "spoil": str(HERE / "spoil.py")}
-    values = {name: shlex.quote(value) for name, value in values.items()}
+    values = {
+        "python": python, "packages": packages, "older": HERE / "older.py",
+        "other_cards": other_cards.__file__,
+    }  # fmt: skip
+    values = {name: shlex.quote(str(value)) for name, value in values.items()}
     (folder / "run.sh").write_text(case.script.format(**values))
     report = {
         "python_path": "{home}/venv/bin/python", "python_version": None, "torch_version": None,
