@@ -12,6 +12,8 @@ class Facts:
     timed_out: bool = False
     oom_killed: bool = False
     has_gpu: bool = True
+    # Ranks that the level demands, each with a GPU of its own.
+    ranks: int = 1
     agent_gave_up: bool = False
     harness_failed: bool = False
     # Top-level modules that the repository itself holds; a name here is not a package's fault.

@@ -26,7 +26,7 @@ def explain(
             facts = Facts(exit_code=1, has_gpu=has_gpu, own_modules=own_modules)
             return diagnose("\n".join(_errors(seen)), facts)
         case RunObservation():
-            return _of_run(seen, log, has_gpu=has_gpu, own_modules=own_modules)
+            return _of_run(seen, log, has_gpu=has_gpu, own_modules=own_modules, ranks=ranks)
 
 
 def _hung(seen: RunObservation, ranks: int) -> bool:
@@ -38,7 +38,7 @@ def _hung(seen: RunObservation, ranks: int) -> bool:
 
 
 def _of_run(
-    seen: RunObservation, log: str, *, has_gpu: bool, own_modules: frozenset[str]
+    seen: RunObservation, log: str, *, has_gpu: bool, own_modules: frozenset[str], ranks: int
 ) -> Diagnosis | None:
     if seen.exit_code == 0 and all(proof.satisfied for proof in seen.proofs):
         # It ended well and was doubted for other reasons, which its log does not know.
@@ -52,6 +52,7 @@ def _of_run(
         signal=-code if code is not None and code < 0 else None,
         timed_out=seen.timed_out,
         has_gpu=has_gpu,
+        ranks=ranks,
         own_modules=own_modules,
     )
     return diagnose(log, facts)

@@ -55,9 +55,14 @@ def _first(rules: Iterable[Rule], text: str, facts: Facts) -> Diagnosis | None:
     for rule in rules:
         line = _proof(rule, text)
         if line is not None and (not rule.only_own or _names_own_module(line, facts)):
-            without_gpu = None if facts.has_gpu else rule.without_gpu
-            return Diagnosis(cause=without_gpu or rule.cause, line=line)
+            return Diagnosis(cause=_cause(rule, facts), line=line)
     return None
+
+
+def _cause(rule: Rule, facts: Facts) -> Cause:
+    if not facts.has_gpu:
+        return rule.without_gpu or rule.cause
+    return rule.of_ranks or rule.cause if facts.ranks > 1 else rule.cause
 
 
 def _names_own_module(line: str, facts: Facts) -> bool:

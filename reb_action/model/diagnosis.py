@@ -68,7 +68,7 @@ _SENTENCES: Mapping[Cause, str] = MappingProxyType(
             "A build for an older CUDA version usually mends this."
         ),
         Cause.GPU_HIDDEN: (
-            "The framework finds no GPU although the machine has one. Clearing "
+            "The framework finds fewer GPUs than the machine has. Clearing "
             "CUDA_VISIBLE_DEVICES and library paths that shadow the driver's usually mends this."
         ),
         Cause.UNSUPPORTED_COMPUTE_CAPABILITY: (

@@ -30,10 +30,12 @@ MACHINE: tuple[Rule, ...] = (
     ),
     rule(
         Cause.GPU_HIDDEN,
-        "PyTorch, CUDA runtime: no device is found",
+        "PyTorch, CUDA runtime, Lightning: no device is found",
         r"Found no NVIDIA driver on your system",
         r"no CUDA-capable device is detected",
         r"No CUDA GPUs are available",
+        r"ProcessGroupNCCL is only supported with GPUs, no GPUs found",
+        r"No supported gpu backend found",
         without_gpu=Cause.REPOSITORY_DEFECT,
     ),
     rule(

@@ -21,6 +21,8 @@ class Rule:
     source: str
     # What the same words mean on a machine that was never meant to have a GPU.
     without_gpu: Cause | None = None
+    # What they mean where the level needs several GPUs, which the machine then has.
+    of_ranks: Cause | None = None
     # Whether the words count only when the module they name is one that the repository holds.
     only_own: bool = False
     # Whether the words count inside a warning, once it is known that the run failed.
@@ -32,6 +34,7 @@ def rule(
     source: str,
     *words: str,
     without_gpu: Cause | None = None,
+    of_ranks: Cause | None = None,
     only_own: bool = False,
     in_warnings: bool = False,
 ) -> Rule:
@@ -41,6 +44,7 @@ def rule(
         pattern=re.compile("|".join(words), re.MULTILINE),
         source=source,
         without_gpu=without_gpu,
+        of_ranks=of_ranks,
         only_own=only_own,
         in_warnings=in_warnings,
     )

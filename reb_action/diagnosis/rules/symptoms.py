@@ -20,8 +20,10 @@ SYMPTOMS: tuple[Rule, ...] = (
     ),
     rule(
         Cause.REPOSITORY_DEFECT,
-        "CUDA runtime: a device number that this machine does not have",
+        "CUDA runtime, Lightning: a device number that is not there",
         r"invalid device ordinal",
+        r"But your machine only has: ",
+        of_ranks=Cause.GPU_HIDDEN,
     ),
     rule(
         Cause.REPOSITORY_DEFECT,
