@@ -44,11 +44,18 @@ SEEN = [
     ("two-right", C2, PASSED, "", None),
     ("two-right", C4, PASSED, "", None),
     ("two-one-hidden", C2, FAILED, "torch sees 1 of 2 GPUs", None),
-    ("two-one-hidden", C4, FAILED, "exit code 1", None),
+    ("two-one-hidden", C4, FAILED, "exit code 1", Cause.GPU_HIDDEN),
     ("two-independent", C4, FAILED, NO_COLLECTIVE, None),
     ("two-device-map", C4, FAILED, NO_COLLECTIVE, None),
     ("two-one-rank-on-cpu", C4, FAILED, "had not ended after 60 s", Cause.NCCL),
     ("two-hang", C4, FAILED, "had not ended after 60 s", Cause.NCCL),
+    ("two-nccl-removed", C3, FAILED, "exit code 1", Cause.WRONG_CUDA_BUILD),
+    ("two-nccl-removed", C4, FAILED, "exit code 1", Cause.WRONG_CUDA_BUILD),
+    ("two-nccl-of-the-machine", C4, PASSED, "", None),
+    ("two-nccl-older", C3, FAILED, "exit code 1", Cause.ABI_MISMATCH),
+    ("two-nccl-older", C4, FAILED, "exit code 1", Cause.ABI_MISMATCH),
+    ("two-nccl-for-other-cards", C3, PASSED, "", None),
+    ("two-nccl-for-other-cards", C4, FAILED, "exit code 1", Cause.NCCL),
 ]
 
 
