@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from reb_action import building, documents, qualified, source, tracked, trial, witness
+from reb_action import building, documents, origin, qualified, tracked, trial, witness
 from reb_action.building import Building, Sabotage
 from reb_action.errors import ToolchainError, UsageError
 from reb_action.layout import SessionLayout
@@ -110,7 +110,7 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
 
 def _shadows(plan: Plan) -> tuple[str, ...]:
     manifest, folder = plan.options.manifest, plan.options.folder / "source"
-    checkout = source.checkout(manifest, folder=folder, mirror=plan.options.mirror)
+    checkout = origin.checkout(manifest, folder=folder, mirror=plan.options.mirror)
     try:
         tracked.demand_entrypoints(manifest, checkout)
         tracked.demand_oracle(manifest, checkout)

@@ -53,6 +53,24 @@ def reach(
     if upstream is None and not hosts:
         yield Reach(model=model, secrets=secrets)
         return
+    with _open(layout, begun, sandbox, upstream) as (gateway, address):
+        if wanted is not None and upstream is not None:
+            model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
+        yield Reach(
+            gateway=gateway,
+            model=model,
+            counts=upstream is not None,
+            proxy=address if hosts else None,
+            secrets=secrets,
+        )
+
+
+@contextmanager
+def _open(
+    layout: SessionLayout, begun: Session, sandbox: Sandbox, upstream: Upstream | None
+) -> Generator[tuple[Gateway, str]]:
+    """Open a gateway, and give the address at which the agent reaches it."""
+    wanted, hosts = begun.agent.model, begun.agent.hosts
     inside = begun.spec.kind is Kind.DOCKER
     with (
         _folder(layout.gateway if inside else None) as folder,
@@ -67,16 +85,7 @@ def reach(
     ):
         if inside:
             forward(sandbox)
-        address = f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
-        if wanted is not None and upstream is not None:
-            model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
-        yield Reach(
-            gateway=gateway,
-            model=model,
-            counts=upstream is not None,
-            proxy=address if hosts else None,
-            secrets=secrets,
-        )
+        yield gateway, f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
 
 
 @contextmanager

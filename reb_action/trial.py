@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from reb_action import documents, evidence, leftovers, observing, session, source, tracked
+from reb_action import copies, documents, evidence, leftovers, observing, origin, session, tracked
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
@@ -114,11 +114,11 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Tell) 
     sandbox = select.start(begun.spec)
     begun = session.save(layout, replace(begun, handle=sandbox.handle))
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
-    if options.mirror and source.in_mirror(options.mirror, options.manifest.repository) is None:
+    if options.mirror and origin.in_mirror(options.mirror, options.manifest.repository) is None:
         tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
-    checkout = source.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
+    checkout = origin.checkout(options.manifest, folder=layout.source, mirror=options.mirror)
     tracked.demand_entrypoints(options.manifest, checkout)
-    sandbox.put(sandbox.layout.repository, source.archive(checkout))
+    sandbox.put(sandbox.layout.repository, copies.archive(checkout))
     return session.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
 
 

@@ -19,7 +19,8 @@ from reb_action.imports import imported_names, is_counted, sufficient_source
 from reb_action.layout import data_folder
 from reb_action.manifest import load_folder
 from reb_action.model.manifest import Manifest
-from reb_action.source import Source, checkout
+from reb_action.origin import checkout
+from reb_action.source import Source
 from reb_action.toolchain import find_toolchain, place
 
 MIRRORS = os.environ.get("REB_MIRRORS")

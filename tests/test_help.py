@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from reb_action import cli, errors, source
+from reb_action import cli, errors, origin
 
 COMMANDS = {"reb": [], **{name: [name] for name in cli.cli.commands}}
 
@@ -39,7 +39,7 @@ def test_mirrors_are_found_as_the_help_says(tmp_path):
         place = tmp_path / shape.replace("/", "-") / shape
         (place / "objects").mkdir(parents=True)
         (place / "HEAD").touch()
-        assert source.in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
+        assert origin.in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ LAYERS = (
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
-        *("github", "gateway", "hidden", "artifacts", "evidence", "tracked"),
+        *("origin", "copies", "github", "gateway", "hidden", "artifacts", "evidence", "tracked"),
     },
     {
         *(

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from reb_action.copies import archive, archive_of
 from reb_action.errors import SourceError
 from reb_action.model.manifest import Manifest
+from reb_action.origin import checkout
 from reb_action.sandbox.local.sandbox import start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
-from reb_action.source import Source, archive, archive_of, checkout, open_existing
+from reb_action.source import Source, open_existing
 
 IDENTITY = {
     "PATH": os.environ["PATH"],

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from reb_action.copies import archive_of
 from reb_action.documents import answer_of
 from reb_action.errors import SandboxError
 from reb_action.model.agent import Change, Touched
 from reb_action.probing.room import Room, nonce
 from reb_action.sandbox.protocol import Command
-from reb_action.source import Source, archive_of
+from reb_action.source import Source
 
 _TIMEOUT_SECONDS: Final = 600
 _LINK: Final = "120000"

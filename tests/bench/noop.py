@@ -21,7 +21,7 @@ from pathlib import Path
 
 import docker
 
-from reb_action import manifest, source, trial
+from reb_action import manifest, origin, trial
 from reb_action.demo import committed
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
@@ -83,7 +83,7 @@ def main():
     place = Path(tempfile.mkdtemp())
     committed(DEMO, place / "mirror")
     wanted = manifest.load(DEMO / "manifest.yaml")
-    checkout = source.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
+    checkout = origin.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
     data = packed(checkout.folder)
     (place / "mount").mkdir()
     noop(wanted, image, place / "mirror", place / "warm")
