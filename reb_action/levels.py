@@ -95,8 +95,7 @@ def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
 def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
     """C3 holds when, besides, NVML saw the run's own work on a GPU."""
     assert isinstance(seen, RunObservation)  # noqa: S101
-    fault = None if _busy(seen) else "NVML saw no kernel on any GPU while the entry point ran"
-    return _judge_run(Level.C3, manifest, seen, fault)
+    return _judge_run(Level.C3, manifest, seen, None if _busy(seen) else _idle(seen))
 
 
 def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
@@ -159,7 +158,9 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
     if len(devices) < ranks:
         return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
     busy = _busy(seen)
-    return f"NVML saw {busy} of {ranks} GPUs busy" if busy < ranks else None
+    if busy >= ranks:
+        return None
+    return f"NVML saw {busy} of {ranks} GPUs busy, which is at {BUSY_PERCENT} % or more"
 
 
 def _busy(seen: RunObservation) -> int:
@@ -168,6 +169,15 @@ def _busy(seen: RunObservation) -> int:
     return sum(
         gpu.peak_utilisation_percent >= BUSY_PERCENT and gpu.peak_memory_mib > 0 for gpu in gpus
     )
+
+
+def _idle(seen: RunObservation) -> str:
+    own = [gpu for gpu in seen.witness.gpus if gpu.peak_memory_mib > 0]
+    peak = max((gpu.peak_utilisation_percent for gpu in own), default=0)
+    if peak == 0:
+        return "NVML saw no kernel on any GPU while the entry point ran"
+    asked = f"work shows {BUSY_PERCENT} % or more"
+    return f"NVML saw no GPU busier than {peak} %, as a CUDA context alone makes it; {asked}"
 
 
 def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:

@@ -22,7 +22,7 @@ SEEN = [
     ("right", C2, PASSED, "", None),
     ("right", C3, PASSED, "", None),
     ("on-the-cpu", C3, FAILED, NO_KERNEL, None),
-    ("only-allocates", C3, FAILED, NO_KERNEL, None),
+    ("only-allocates", C3, FAILED, "NVML saw no GPU busier than 1 %", None),
     ("neighbour-works", C3, FAILED, NO_KERNEL, None),
     ("hidden-devices", C2, FAILED, "No CUDA GPUs are available", Cause.GPU_HIDDEN),
     ("hidden-devices", C3, FAILED, "exit code 1", Cause.GPU_HIDDEN),

@@ -93,7 +93,7 @@ def cases():
             arguments={C3: run_of("--device", "cpu", "--steps", "60")},
         ),
         Case(
-            name="only-allocates", script=right, expected={C3: (FAILED, "NVML saw no kernel")},
+            name="only-allocates", script=right, expected={C3: (FAILED, "NVML saw no GPU busier")},
             arguments={C3: run_of("--device", "cpu", "--steps", "60", "--hold")},
         ),
         Case(
