@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -231,6 +232,20 @@ PLACES = {
     "pipe": (os.mkfifo, "is not a regular file"),
     "too large": (lambda path: path.write_bytes(b" " * 101), "is larger than 100 bytes"),
 }
+
+
+def test_a_full_disk_is_told_with_its_path_and_keeps_what_was_there(tmp_path):
+    path = tmp_path / "value.json"
+    documents.write_bytes(path, b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as told:
+            documents.write_bytes(path, b"n" * 1001)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert told.value.filename == str(path)
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("value.json", b"old")]
 
 
 @pytest.mark.parametrize("name", PLACES)

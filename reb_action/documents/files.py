@@ -69,8 +69,11 @@ def write_bytes(path: Path, data: bytes) -> None:
             stream.write(data)
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # A full disk does not say where it is.
+            error.filename = str(path)
         raise
 
 
