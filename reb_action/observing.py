@@ -1,6 +1,7 @@
 """One level of a trial: observed, if there is anything to observe, and judged."""
 
 from reb_action import documents, evidence, hidden, report, session, source
+from reb_action.errors import UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
@@ -21,6 +22,7 @@ from reb_action.verdict import judge
 def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
     """Make the observation of one level, if there is anything to observe, and judge it."""
     with session.at_work(layout) as begun:
+        _demand_agent(layout, begun)
         sandbox = select.attach(begun.spec, begun.handle)
         if begun.phase is not Phase.FROZEN:
             freeze(layout, begun, sandbox, tell=tell)
@@ -29,6 +31,14 @@ def observe(layout: SessionLayout, level: Level, *, tell: Tell) -> LevelResult:
         if usable and found.interpreter and not found.interpreter.fault:
             _observe(layout, begun, sandbox, level, tell)
     return judge(evidence.read(layout)).result(level)
+
+
+def _demand_agent(layout: SessionLayout, begun: Session) -> None:
+    """Refuse to measure what no agent has made: that would be held against it."""
+    if begun.phase in (Phase.STARTING, Phase.STARTED):
+        raise UsageError(f"no agent has worked in {layout.folder}; run reb agent first")
+    if begun.phase is Phase.AGENT:
+        raise UsageError(f"the agent in {layout.folder} was interrupted; start the trial again")
 
 
 def _observe(

@@ -22,6 +22,7 @@ class Phase(StrEnum):
 
     STARTING = "starting"
     STARTED = "started"
+    AGENT = "agent"
     AGENT_DONE = "agent_done"
     FROZEN = "frozen"
     STOPPED = "stopped"
@@ -89,6 +90,8 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
     session = load(layout)
     if session.phase is Phase.STOPPED:
         raise UsageError(f"the trial in {layout.folder} is stopped; start it again first")
+    if session.busy and session.busy.pid != os.getpid() and _goes_on(session.busy):
+        raise UsageError(f"another step is at work in {layout.folder}; wait until it has ended")
     save(layout, replace(session, busy=process(os.getpid())))
     try:
         yield session

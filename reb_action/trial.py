@@ -126,7 +126,7 @@ def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Tell) 
     """Let the agent work, to its end or its deadline; then freeze the sandbox."""
     with session.at_work(layout) as begun:
         if begun.phase is not Phase.STARTED:
-            raise UsageError(f"the agent in {layout.folder} has run already; start the trial again")
+            raise UsageError(f"the agent in {layout.folder} has begun before; start a new trial")
         sandbox = select.attach(begun.spec, begun.handle)
         ended = work(layout, begun, sandbox, environ=environ, tell=tell)
         documents.write(layout.agent_run, ended, kind="agent_run")

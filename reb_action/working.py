@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reb_action import hidden
+from reb_action import hidden, session
 from reb_action.agents import parsers, sessions, trajectory
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import Driven, drive, told
@@ -17,7 +17,7 @@ from reb_action.layout import SessionLayout
 from reb_action.model.agent import AgentRun
 from reb_action.reach import Reach, reach
 from reb_action.sandbox.protocol import Network, Sandbox
-from reb_action.session import Session
+from reb_action.session import Phase, Session
 
 
 def work(
@@ -50,6 +50,8 @@ def work(
             secrets=own,
             model=way.model,
         )
+        # From here on it has had its chance: another run in this sandbox would be a second one.
+        session.save(layout, replace(session.load(layout), phase=Phase.AGENT))
         driven = drive(
             sandbox,
             chosen,

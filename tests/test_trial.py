@@ -414,6 +414,39 @@ def test_step_on_a_stopped_trial_is_refused(wanted, folder, mirror, tmp_path):
         observing.observe(layout, Level.C0, tell=silent)
 
 
+def test_nothing_is_measured_before_the_agent_has_worked(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    with pytest.raises(UsageError, match=r"no agent has worked in .*; run reb agent first"):
+        observing.observe(layout, Level.C1, tell=silent)
+    trial.run_agent(layout, environ={}, tell=silent)
+    assert observing.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
+    trial.stop(layout, tell=silent)
+
+
+def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_has_no_second_chance(
+    wanted, folder, mirror, tmp_path
+):
+    (folder / "run.sh").write_text("sleep 300\n")
+    layout = started(wanted, folder, mirror, tmp_path / "results")
+    marker = session.load(layout).spec.session
+    step = reb("agent", str(layout.folder))
+    until(lambda: processes_with(marker))
+    for other in (
+        lambda: observing.observe(layout, Level.C1, tell=silent),
+        lambda: trial.run_agent(layout, environ={}, tell=silent),
+    ):
+        with pytest.raises(UsageError, match=r"another step is at work in .*; wait until it has"):
+            other()
+    step.send_signal(signal.SIGINT)
+    step.wait()
+    with pytest.raises(UsageError, match="was interrupted; start the trial again"):
+        observing.observe(layout, Level.C1, tell=silent)
+    with pytest.raises(UsageError, match="has begun before; start a new trial"):
+        trial.run_agent(layout, environ={}, tell=silent)
+    trial.stop(layout, tell=silent)
+
+
 def test_source_of_a_started_trial_is_pristine(wanted, folder, mirror, tmp_path):
     layout = started(wanted, folder, mirror, tmp_path / "results")
     pristine = source.open_existing(layout.source, wanted.commit)
