@@ -225,6 +225,11 @@ def test_put_refuses_names_that_lead_outside(sandbox: Sandbox, name):
         ("mkdir report.json", FileFault.NOT_A_FILE),
         ("ln -s /etc/passwd report.json", FileFault.NOT_A_FILE),
         ("ln -s nowhere report.json", FileFault.NOT_A_FILE),
+        ("ln -s report.json report.json", FileFault.NOT_A_FILE),
+        ("ln -s b a; ln -s a b; ln -s a report.json", FileFault.NOT_A_FILE),
+        ("ln -s $(printf %0400d 0) report.json", FileFault.NOT_A_FILE),
+        ("echo x > f; ln -s f/x report.json", FileFault.NOT_A_FILE),
+        ("ln -s /proc/self/root/etc/passwd report.json", FileFault.NOT_A_FILE),
         ("mkfifo report.json", FileFault.NOT_A_FILE),
         (
             "python3 -c 'import socket as s; s.socket(s.AF_UNIX).bind(\"report.json\")'",
@@ -247,12 +252,20 @@ def test_read_distrusts_what_it_finds(sandbox: Sandbox, made_by, fault):
     [
         ("mkdir real; echo x > real/f; ln -s real runs", FileFault.NOT_A_FILE),
         ("echo x > runs", FileFault.NOT_A_FILE),
+        ("ln -s runs runs", FileFault.NOT_A_FILE),
         ("true", FileFault.MISSING),
     ],
 )
 def test_read_follows_no_link_on_the_way(sandbox: Sandbox, made_by, fault):
     shell(sandbox, made_by)
     assert sandbox.read(f"{sandbox.layout.runs}/f", limit_bytes=1000) is fault
+
+
+def test_read_of_a_sandbox_that_is_gone_is_no_fault_of_the_agent(container: Sandbox):
+    container.remove()
+    for path in (container.layout.report, f"{container.layout.runs}/f"):
+        with pytest.raises(SandboxError, match="is still there"):
+            container.read(path, limit_bytes=1)
 
 
 def test_read_takes_an_unreadable_file(sandbox: Sandbox):

@@ -19,6 +19,7 @@ from reb_action.sandbox.protocol import FileFault
 _FOLDER = 1 << 31
 _NOT_REGULAR = _FOLDER | 1 << 27 | 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19
 _OK, _NOT_FOUND = 200, 404
+_ROOT = "/"
 # Their parents belong to root.
 _FIXED = frozenset({".", "workspace", "home", "home/agent", "opt", "tmp"})
 _PLACES = frozenset({("workspace",), ("home",), ("opt",), ("tmp",)})
@@ -55,18 +56,31 @@ def read_file(engine: Engine, container: str, path: str, *, limit_bytes: int) ->
     """Read a regular file; no folder that the agent could have replaced may be a link."""
     for parent in _folders(PurePosixPath(path).relative_to("/").parent):
         with engine.archive("HEAD", container, f"/{parent}") as response:
-            mode = _mode(response)
-        if mode is None:
-            return FileFault.MISSING
-        if not mode & _FOLDER:
-            return FileFault.NOT_A_FILE
+            if response.status_code != _OK:
+                return _fault(engine, container, response)
+            if not _mode(response) & _FOLDER:
+                return FileFault.NOT_A_FILE
     with engine.archive("GET", container, path) as response:
-        mode = _mode(response)
-        if mode is None:
-            return FileFault.MISSING
-        if mode & _NOT_REGULAR:
+        if response.status_code != _OK:
+            return _fault(engine, container, response)
+        if _mode(response) & _NOT_REGULAR:
             return FileFault.NOT_A_FILE
         return _content(response, limit_bytes)
+
+
+def _fault(engine: Engine, container: str, refusal: requests.Response) -> FileFault:
+    """Tell what an agent made of a path from a fault of the engine, which raises SandboxError.
+
+    The engine follows links, and so fails at a loop of them, or at one to a name that cannot be.
+    Where it can show the root of the sandbox, it is the path.
+    """
+    with engine.archive("HEAD", container, _ROOT) as response:
+        if response.status_code != _OK:
+            why = refusal.text.strip()[:300] or f"status {refusal.status_code}"
+            message = f"Docker could not read a file of the sandbox: {why}; "
+            raise SandboxError(message + "look whether the sandbox is still there.")
+    missing = refusal.status_code == _NOT_FOUND
+    return FileFault.MISSING if missing else FileFault.NOT_A_FILE
 
 
 def _content(response: requests.Response, limit_bytes: int) -> bytes | FileFault:
@@ -94,14 +108,9 @@ def _first_member(archive: bytes, limit_bytes: int) -> bytes | FileFault:
     return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
 
 
-def _mode(response: requests.Response) -> int | None:
-    """Return the mode of what is there, as Go writes it; None when nothing is there."""
-    if response.status_code == _OK:
-        return int(_stat(response)["mode"])
-    if response.status_code == _NOT_FOUND and "No such container" not in response.text:
-        return None
-    message = f"Docker could not read a file of the sandbox: {response.text.strip()[:300]}; "
-    raise SandboxError(message + "look whether the sandbox is still there.")
+def _mode(response: requests.Response) -> int:
+    """Return the mode of what is there, as Go writes it."""
+    return int(_stat(response)["mode"])
 
 
 def _stat(response: requests.Response) -> dict[str, int | str]:
