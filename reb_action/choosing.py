@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, cast
@@ -27,6 +28,23 @@ _LEVELS: Final = ", ".join(Level)
 _REPEATS: Final = 100
 """How often an agent may ask or do the very same; more is a loop, which nobody has to pay for."""
 
+_RESULTS: Final = Path("results")
+
+_NO_AGENT: Final[Mapping[str, object]] = {
+    "agent": "nop",
+    "agent_argument": None,
+    "agent_seconds": 3600,
+    "idle_seconds": 1800,
+    "attempt": 1,
+    "model": None,
+    "model_url": None,
+    "direct_key": False,
+    "disposable": False,
+    "budget_calls": None,
+    "budget_tokens": None,
+    "budget_usd": None,
+}
+
 
 def options(chosen: Mapping[str, object]) -> Options:
     """Return the options of a trial from what the command line parsed; raises UsageError."""
@@ -48,6 +66,14 @@ def options(chosen: Mapping[str, object]) -> Options:
         network=Network(cast(str, chosen["network"])),
         levels=parse_levels(cast(str, chosen["levels"])),
     )
+
+
+def qualifying(chosen: Mapping[str, object]) -> Options:
+    """Return the options of qualifying, where what works is a script of ours and no agent."""
+    made = options({**_NO_AGENT, **chosen})
+    if chosen["folder"] is not None:
+        return made
+    return replace(made, folder=(_RESULTS / f"{made.manifest.slug}.qualify").absolute())
 
 
 def _choice(chosen: Mapping[str, object]) -> AgentChoice:
@@ -172,4 +198,4 @@ def parse_levels(text: str) -> tuple[Level, ...]:
 
 def _folder(wanted: Manifest, choice: AgentChoice, attempt: object) -> Path:
     name = Path(choice.name).stem if choice.name.endswith((".yaml", ".yml")) else choice.name
-    return Path("results") / f"{wanted.slug}.{name}.{attempt}"
+    return _RESULTS / f"{wanted.slug}.{name}.{attempt}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli_options import as_json, image_option, sandbox_option, trial_options
+from reb_action.cli_options import as_json, image_option, qualifying_options, sandbox_option
 
 
 @click.command()
@@ -54,7 +54,8 @@ def agents(*, sandbox: str, image: str, as_json: bool) -> None:
 @click.command()
 @click.option(
     "--results", "folder", default=Path("results/demo"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder for the two trials.",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the two trials, filled anew each time.",
 )  # fmt: skip
 def demo(folder: Path) -> None:
     """Show two trials of a small repository, one by a lying agent: no Docker, GPU or key."""
@@ -79,7 +80,8 @@ def demo(folder: Path) -> None:
 @click.option("--only", metavar="NAME", help="Play this cheater alone.")
 @click.option(
     "--results", "folder", default=Path("results/selftest"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder for the trials.",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the trials, filled anew each time.",
 )  # fmt: skip
 def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path) -> None:
     """Play cheating agents against a bait; exit code 1 if any gets through."""
@@ -97,7 +99,7 @@ def selftest(sandbox: str, image: str, gpus: int, only: str | None, folder: Path
 
 
 @click.command()
-@trial_options
+@qualifying_options
 @click.option(
     "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
     show_default=True, help="Folder where uv keeps packages; with --base, a folder of wheels.",
@@ -117,13 +119,13 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
     from reb_action import choosing, qualified, qualify
     from reb_action.console import telling
 
-    options = choosing.options(chosen)
+    options = choosing.qualifying(chosen)
     today = datetime.now(UTC).date().isoformat()
     with telling(quiet=False) as tell:
         plan = qualify.plan(options, cache=cache.absolute(), date=today, base=base)
         done = qualify.qualify(plan, environ=os.environ, tell=tell)
     click.echo("\n".join(qualify.lines(done)))
-    for path in qualify.record(done):
+    for path in qualify.record(plan, done):
         click.echo(f"recorded: {path}")
     if not all(map(qualified.holds, done)):
         sys.exit(1)

@@ -112,16 +112,7 @@ _MODEL_OPTIONS = (
         help="This machine is destroyed after the job: a model may steer its local sandbox.",
     ),
 )
-_RUNNER_OPTIONS = (
-    agent_seconds_option,
-    click.option(
-        "--idle-seconds",
-        envvar="REB_IDLE_SECONDS",
-        default=1800,
-        show_default=True,
-        type=click.IntRange(1, 86400),
-        help="How long neither the agent nor its model may be silent.",
-    ),
+_PLACE_OPTIONS = (
     sandbox_option,
     image_option,
     click.option(
@@ -153,11 +144,24 @@ _RUNNER_OPTIONS = (
         default="",
         help="Hosts to reach, such as pypi.org, *.pythonhosted.org, mirror:8080.",
     ),
+)
+_RUNNER_OPTIONS = (
+    agent_seconds_option,
+    click.option(
+        "--idle-seconds",
+        envvar="REB_IDLE_SECONDS",
+        default=1800,
+        show_default=True,
+        type=click.IntRange(1, 86400),
+        help="How long neither the agent nor its model may be silent.",
+    ),
+    *_PLACE_OPTIONS,
     *_MODEL_OPTIONS,
     levels_option,
 )
+_repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
 _TRIAL_OPTIONS = (
-    click.argument("repository", envvar="REB_REPOSITORY"),
+    _repository_argument,
     click.option(
         "--agent",
         envvar="REB_AGENT",
@@ -212,6 +216,17 @@ def artifact_options(*, required: bool) -> Callable[[F], F]:
 def trial_options(command: F) -> F:
     """Add the options that decide what one trial is."""
     return _with(command, (*_TRIAL_OPTIONS, *_RUNNER_OPTIONS))
+
+
+def qualifying_options(command: F) -> F:
+    """Add the options that decide what is qualified, and where; no agent works there."""
+    results = click.option(
+        "--results",
+        "folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder for the trials, filled anew each time.  [default: results/<name>.qualify]",
+    )
+    return _with(command, (_repository_argument, results, *_PLACE_OPTIONS, levels_option))
 
 
 def runner_options(command: F) -> F:

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from reb_action import console, evidence, manifest, outputs, trial
+from reb_action.clearing import clear
 from reb_action.errors import UsageError
 from reb_action.git import git
 from reb_action.layout import SessionLayout, data_folder
@@ -46,7 +47,7 @@ def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> tuple[Shown
         raise UsageError(
             "the demonstration is part of the repository, not of the installed package"
         )
-    shutil.rmtree(folder, ignore_errors=True)
+    clear(folder, by="demo")
     mirror = folder / "mirror"
     wanted = committed(place, mirror)
     liar = AgentChoice(

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Final, cast
 
@@ -75,11 +76,24 @@ def find(name: str) -> Manifest:
         return load(Path(name))
     path = data_folder("repos") / f"{name.replace('/', '__')}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in data_folder("repos").glob("*.yaml")))
-        raise UsageError(
-            f"there is no manifest for {show(name)}; name a file ending in .yaml or one of: {known}"
-        )
+        raise UsageError(f"there is no manifest for {show(name)}; {_nearest(name)}")
     return load(path)
+
+
+def _nearest(name: str) -> str:
+    """Return what somebody may have meant who named a repository that is not there."""
+    known = {path.stem.replace("__", "/", 1) for path in data_folder("repos").glob("*.yaml")}
+    lower = {one.lower(): one for one in sorted(known)}
+    same = name.lower()
+    close = [same] if same in lower else get_close_matches(same, lower, n=3)
+    meant = f"did you mean {' or '.join(lower[one] for one in close)}? " if close else ""
+    return f"{meant}repos/README.md lists the corpus; a manifest of your own is a path to a .yaml"
+
+
+def in_corpus(manifest: Manifest) -> bool:
+    """Say whether a manifest is the one that comes with reb for its repository."""
+    path = data_folder("repos") / f"{manifest.slug}.yaml"
+    return path.is_file() and load(path) == manifest
 
 
 def pattern_of(proof: Proof) -> str | None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from reb_action import building, documents, origin, qualified, tracked, trial, witness
+from reb_action import building, documents, manifest, origin, qualified, tracked, trial, witness
 from reb_action.building import Building, Sabotage
+from reb_action.clearing import clear
 from reb_action.errors import ToolchainError, UsageError
 from reb_action.layout import SessionLayout
-from reb_action.model.manifest import Level, Outcome
+from reb_action.model.manifest import Framework, Level, Manifest, Outcome
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.probing.imports import sources
@@ -43,20 +44,20 @@ class Plan:
 
 def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) -> Plan:
     """Return what is to be qualified: the chosen run levels that have an entry point."""
-    manifest = options.manifest
-    levels = tuple(level for level in options.levels if level in manifest.entrypoints)
+    wanted = options.manifest
+    levels = tuple(level for level in options.levels if level in wanted.entrypoints)
     if not levels:
-        raise UsageError(f"{manifest.repository} has no entry point for these levels")
-    if manifest.oracle is None:
-        raise UsageError(f"{manifest.repository} has no oracle; describe its environment there")
-    built = Building(oracle=manifest.oracle, frameworks=manifest.frameworks, cache=cache, base=base)
+        raise UsageError(f"{wanted.repository} has no entry point for these levels")
+    if wanted.oracle is None:
+        raise UsageError(f"{wanted.repository} has no oracle; describe its environment there")
+    built = Building(oracle=wanted.oracle, frameworks=wanted.frameworks, cache=cache, base=base)
     return Plan(options=options, levels=levels, building=built, date=date)
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qualification, ...]:
     """Run the positive control and, if it passes, every sabotage; say what each level came to."""
     _demand_tools(plan)
-    shutil.rmtree(plan.options.folder, ignore_errors=True)
+    clear(plan.options.folder, by="qualify")
     plan = replace(plan, building=replace(plan.building, shadows=_shadows(plan)))
     right = _trial(plan, None, plan.levels, environ=environ, tell=tell)
     passed = any(right.result(level).outcome is Outcome.PASSED for level in plan.levels)
@@ -71,15 +72,15 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Tell) -> tuple[Qual
 def _qualification(
     plan: Plan, level: Level, right: Verdict, wrong: Mapping[Sabotage, Verdict]
 ) -> Qualification:
-    manifest = plan.options.manifest
+    wanted = plan.options.manifest
     return Qualification(
-        repository=manifest.repository,
-        commit=manifest.commit,
+        repository=wanted.repository,
+        commit=wanted.commit,
         level=level,
-        run=qualified.run_of(manifest, level),
+        run=qualified.run_of(wanted, level),
         date=plan.date,
         hardware=_hardware(),
-        framework=_versions(right),
+        framework=_framework(wanted, right),
         positive=_control("right", right, level),
         negatives=tuple(
             _control(sabotage, verdict, level)
@@ -89,10 +90,12 @@ def _qualification(
     )
 
 
-def record(qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
-    """Write what was seen beside the manifests, and yield where."""
+def record(plan: Plan, qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
+    """Write what was seen beside the corpus's manifests, else with the trials; yield where."""
+    corpus = manifest.in_corpus(plan.options.manifest)
     for one in filter(qualified.is_seen, qualifications):
         path = qualified.record_of(one.repository, one.level)
+        path = path if corpus else plan.options.folder / path.name
         documents.write(path, one, kind="qualification")
         yield path
 
@@ -109,15 +112,15 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
 
 
 def _shadows(plan: Plan) -> tuple[str, ...]:
-    manifest, folder = plan.options.manifest, plan.options.folder / "source"
-    checkout = origin.checkout(manifest, folder=folder, mirror=plan.options.mirror)
+    wanted, folder = plan.options.manifest, plan.options.folder / "source"
+    checkout = origin.checkout(wanted, folder=folder, mirror=plan.options.mirror)
     try:
-        tracked.demand_entrypoints(manifest, checkout)
-        tracked.demand_oracle(manifest, checkout)
+        tracked.demand_entrypoints(wanted, checkout)
+        tracked.demand_oracle(wanted, checkout)
         texts = sources(checkout)
     finally:
         shutil.rmtree(folder)
-    found = {shadow_of(manifest, level, texts) for level in plan.levels}
+    found = {shadow_of(wanted, level, texts) for level in plan.levels}
     return tuple(sorted(name for name in found if name is not None))
 
 
@@ -183,9 +186,9 @@ def _hardware() -> str:
     return f"{platform.machine()}, {gpus}"
 
 
-def _versions(verdict: Verdict) -> str:
+def _framework(wanted: Manifest, verdict: Verdict) -> str:
     claim = next((one for one in verdict.audit.claims if one.field == "torch_version"), None)
-    return claim.observed or "" if claim else ""
+    return claim.observed or "" if claim and Framework.TORCH in wanted.frameworks else ""
 
 
 _REPORT: Final = {

@@ -1,6 +1,7 @@
 """The session folder of one trial: its state between the steps."""
 
 import os
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -121,6 +122,19 @@ def goes_on(session: Session) -> bool:
     if session.phase is Phase.STOPPED:
         return False
     return all(_goes_on(one) for one in (session.owner, session.busy) if one is not None)
+
+
+def mark(path: Path, one: Process) -> None:
+    """Write down which process is at work in a folder."""
+    path.write_text(f"{one.pid} {one.started}\n", encoding="ascii")
+
+
+def goes_on_in(path: Path) -> bool:
+    """Say whether another process was written down and is still at work; nonsense names none."""
+    found = re.fullmatch(r"(\d{1,9}) (\d{1,18})\n", path.read_text("utf-8", "replace"), re.ASCII)
+    if found is None or int(found[1]) == os.getpid():
+        return False
+    return _goes_on(Process(pid=int(found[1]), started=int(found[2])))
 
 
 def process(pid: int) -> Process:

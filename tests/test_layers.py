@@ -28,6 +28,7 @@ LAYERS = (
             "doctor",
             "demo",
             "building",
+            "clearing",
             "qualify",
             "console",
             "redteam",

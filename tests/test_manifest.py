@@ -1,6 +1,7 @@
 """Malformed manifests: each is refused in one plain line that names file, key and value."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -342,11 +343,28 @@ def test_folder_without_a_manifest_is_refused(tmp_path):
         manifest.load_folder(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["nobody/nothing", "nobody__nothing", "", "a\nb"])
-def test_unknown_repository_is_told_with_those_that_are_known(name):
-    with pytest.raises(UsageError, match="SWivid__F5-TTS") as caught:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("kyegomez/visionmamba", "did you mean kyegomez/VisionMamba? repos/README.md lists"),
+        ("alephpi/Texoo", "did you mean alephpi/Texo? repos/README.md lists"),
+        ("none/such", '"none/such"; repos/README.md lists the corpus; a manifest of your own is'),
+        ("a\nb", "repos/README.md lists"),
+        ("../secrets", '"../secrets"; repos/README.md lists'),
+    ],
+)
+def test_unknown_repository_is_told_with_what_was_meant(name, said):
+    with pytest.raises(UsageError) as caught:
         manifest.find(name)
-    assert str(caught.value).isprintable()
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_the_manifest_that_comes_with_reb_is_of_the_corpus():
+    own = manifest.find("kyegomez/VisionMamba")
+    assert manifest.in_corpus(own)
+    assert not manifest.in_corpus(replace(own, commit="f" * 40))
+    assert not manifest.in_corpus(replace(own, repository="some/other"))
 
 
 def test_manifest_that_is_not_there_is_the_callers_mistake():

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from evidence import evidence
+from evidence import evidence, observations
+from evidence import run as seen
 
 from reb_action import manifest, qualified, qualify, trial
 from reb_action.demo import committed
@@ -109,7 +110,7 @@ def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, rec
     ]
     log = plan.options.folder / "right" / "agent.log"
     assert f"the environment right was not built; {log} ends with:" in told
-    assert list(qualify.record(done)) == []
+    assert list(qualify.record(plan, done)) == []
     assert records() == []
 
 
@@ -123,15 +124,35 @@ def test_only_a_framework_that_is_there_is_broken(small, monkeypatch, frameworks
     assert names == ["bare", "package_shadowed", *broken, "key_removed"]
 
 
-def test_only_what_was_seen_is_recorded(small, monkeypatch, records):
+@pytest.mark.parametrize("corpus", [True, False])
+def test_only_what_was_seen_is_recorded_and_only_the_corpus_here(
+    small, monkeypatch, records, corpus
+):
     monkeypatch.setattr(trial, "run", lambda *_, **__: judge(evidence()))
-    [one] = qualify.qualify(small(), environ={}, tell=silent)
+    monkeypatch.setattr(manifest, "in_corpus", lambda _: corpus)
+    plan = small()
+    [one] = qualify.qualify(plan, environ={}, tell=silent)
     assert (one.positive.outcome, qualified.holds(one)) == (Outcome.PASSED, False)
     lost = replace(one.negatives[0], outcome=Outcome.BLOCKED)
     unbuilt = replace(one, level=Level.C3, negatives=(lost, *one.negatives[1:]))
     wrong = replace(one, level=Level.C4, positive=replace(one.positive, outcome=Outcome.FAILED))
-    assert [path.name for path in qualify.record((one, unbuilt, wrong))] == records()
-    assert records() == ["researchenvbench__spirals.C1.json"]
+    name = "researchenvbench__spirals.C1.json"
+    assert [path.name for path in qualify.record(plan, (one, unbuilt, wrong))] == [name]
+    assert records() == ([name] if corpus else [])
+    assert (plan.options.folder / name).exists() is not corpus
+
+
+def test_a_right_environment_that_does_not_pass_ends_the_matter(small, monkeypatch):
+    asked = list[str]()
+
+    def run(options, **_):
+        asked.append(options.folder.name)
+        return judge(evidence(observations=observations(C1=seen(exit_code=1))))
+
+    monkeypatch.setattr(trial, "run", run)
+    [one] = qualify.qualify(small(), environ={}, tell=silent)
+    assert (asked, one.negatives) == (["right"], ())
+    assert one.framework == ""
 
 
 def test_a_level_is_held_to_the_sabotages_that_concern_it(small, monkeypatch):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from reb_action import documents, evidence, trial
+from reb_action.clearing import clear
 from reb_action.demo import committed
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
@@ -46,12 +47,12 @@ class Finding:
 
 
 def arena(folder: Path, *, kind: Kind, image: str | None, gpus: int = 0) -> Arena:
-    """Lay the baits out below `folder`, where an earlier self-test may have left some.
+    """Lay the baits out below `folder`, which an earlier self-test may have filled.
 
     A folder of this machine cannot lack GPUs that it was promised, so there the levels of GPUs are
     always observed.
     """
-    shutil.rmtree(folder / "mirror", ignore_errors=True)
+    clear(folder, by="selftest")
     baits = {bait: committed(HERE / "bait" / bait, folder / "mirror") for bait in Bait}
     promised = 2 if kind is Kind.LOCAL else gpus
     return Arena(folder=folder, kind=kind, image=image, gpus=promised, baits=baits)
