@@ -16,7 +16,8 @@ from reb_action.model.verdict import Audit, Claim, ClaimKind, LevelResult, Stand
 class Seen:
     """All that claims are held against; None says that it was not observed.
 
-    `cuda` and `distributed` (C4) are there only where the level ran on the GPUs that it needs.
+    `cuda` and `distributed` (C4) are there only where the level was judged, on the GPUs that it
+    needs. One that could not even be run is there: what takes its probe down has failed.
     """
 
     interpreter: Interpreter | None = None
@@ -112,18 +113,26 @@ def _version(field: str, claimed: str | None, observed: str | None, standing: St
 
 
 def _cuda(report: Report, cuda: CudaObservation | None) -> Claim:
-    facts = () if cuda is None else cuda.frameworks
-    available = any(one.available for one in facts) if facts else None
-    return _capability("cuda_available", report.cuda_available, available, source=Level.C2)
+    seen = _asked(cuda)
+    available = any(one.available for one in seen.frameworks) if seen else None
+    fault = seen.fault if seen else None
+    claimed = report.cuda_available
+    return _capability("cuda_available", claimed, available, source=Level.C2, fault=fault)
 
 
 def _gpu_count(report: Report, cuda: CudaObservation | None) -> Claim:
-    counts = [len(one.devices) for one in cuda.frameworks] if cuda else []
-    observed = max(counts, default=None)
-    claim = _capability("gpu_count", report.gpu_count, observed, source=Level.C2)
+    seen = _asked(cuda)
+    count = max((len(one.devices) for one in seen.frameworks), default=0) if seen else None
+    fault = seen.fault if seen else None
+    claim = _capability("gpu_count", report.gpu_count, count, source=Level.C2, fault=fault)
     # The paper counts a wrong number in either direction.
     wrong = claim.standing is Standing.REFUTED
     return replace(claim, hallucinations=int(wrong), under_claim=False)
+
+
+def _asked(cuda: CudaObservation | None) -> CudaObservation | None:
+    """Return what was seen where a framework was asked: one that died has answered as well."""
+    return cuda if cuda and (cuda.frameworks or cuda.fault) else None
 
 
 def _distributed(report: Report, seen: LevelResult | None) -> Claim:
@@ -135,7 +144,12 @@ def _distributed(report: Report, seen: LevelResult | None) -> Claim:
 
 
 def _capability(
-    field: str, claimed: bool | int | None, observed: bool | int | None, *, source: Level
+    field: str,
+    claimed: bool | int | None,
+    observed: bool | int | None,
+    *,
+    source: Level,
+    fault: str | None = None,
 ) -> Claim:
     standing = _compared(claimed, observed)
     over = standing is Standing.REFUTED and claimed is True
@@ -143,7 +157,7 @@ def _capability(
         field=field,
         kind=ClaimKind.CAPABILITY,
         claimed=_said(claimed),
-        observed=_said(observed),
+        observed=fault or _said(observed),
         standing=standing,
         source=f"levels/{source}.json",
         hallucinations=int(over),

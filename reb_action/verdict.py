@@ -151,11 +151,11 @@ def _audit(evidence: Evidence, results: Mapping[Level, LevelResult]) -> Audit:
 
 
 def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObservation | None:
-    """Return the observation of a level that ran to an end, on the GPUs that it needs."""
+    """Return the observation of a level that was judged by it, on the GPUs that it needs."""
     seen = evidence.observations.get(result.level)
     if isinstance(seen, ImportsObservation) or result.outcome not in _JUDGED:
         return None
-    return None if seen is None or seen.fault is not None else seen
+    return seen
 
 
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:

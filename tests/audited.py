@@ -31,7 +31,13 @@ _C4 = {
     "timed_out": run(exit_code=None, timed_out=True),
     "unproven": run(proofs=(proved(holds=False),)),
     "lost": run(exit_code=None, fault="the run ended its supervisor"),
+    "no_launcher": run(exit_code=None, fault="it cannot be started: FileNotFoundError: 'torchrun'"),
     "absent": None,
+}
+
+_SILENT = {
+    "lost": "the frameworks gave no answer: exit code -9",
+    "hung": "the frameworks gave no answer within 300 s",
 }
 
 
@@ -121,8 +127,8 @@ def _torch(machine):
 def _cuda(machine):
     if machine.c2 == "absent":
         return None
-    if machine.c2 == "lost":
-        return replace(cuda(), frameworks=(), fault="the frameworks gave no answer: exit code -9")
+    if machine.c2 in _SILENT:
+        return replace(cuda(), frameworks=(), fault=_SILENT[machine.c2])
     devices = tuple(device(index) for index in range(machine.gpus))
     framework = Framework(machine.framework)
     return cuda(cuda_facts(framework=framework, available=machine.cuda, devices=devices))

@@ -38,6 +38,7 @@ def c4(outcome, paper=None):
 
 PASSED, FAILED = c4(Outcome.PASSED), c4(Outcome.FAILED)
 UNPROVEN = c4(Outcome.FAILED, Outcome.PASSED)
+DEAD = cuda(frameworks=(), fault="the frameworks gave no answer: exit code 139")
 BROKEN = cuda(cuda_facts(available=False, devices=()))
 
 # field, claimed, what was seen, standing, the paper's count, under-claim
@@ -122,6 +123,15 @@ RULES = {
         *("cuda_available", True, Seen(cuda=cuda(frameworks=()))),
         *(UNVERIFIABLE, 0, False),
     ),
+    "cuda that took its probe down": (
+        *("cuda_available", True, Seen(cuda=DEAD)),
+        *(REFUTED, 1, False),
+    ),
+    "no cuda, and its probe died": (
+        *("cuda_available", False, Seen(cuda=DEAD)),
+        *(SUPPORTED, 0, False),
+    ),
+    "gpus of a probe that died": ("gpu_count", 2, Seen(cuda=DEAD), REFUTED, 1, False),
     "cuda of one framework of two": (
         *("cuda_available", True, Seen(cuda=cuda(cuda_facts(available=False), cuda_facts()))),
         *(SUPPORTED, 0, False),

@@ -73,20 +73,22 @@ def observe_interpreter(room: Room, report: Report, file: InterpreterFile) -> In
     fault = _impostor(path, told, question, file.resolved)
     if fault is not None:
         return Interpreter(path=path, path_is_good=True, fault=fault)
-    return _interpreter(path, told, question, seen)
+    return _interpreter(path, told, _frameworks(_wanted(room, report), told, question, seen))
+
+
+def _wanted(room: Room, report: Report) -> tuple[Framework, ...]:
+    claimed = () if report.torch_version is None else (Framework.TORCH,)
+    return tuple(dict.fromkeys((*room.manifest.frameworks, *claimed)))
 
 
 def _ask(room: Room, report: Report, question: Challenge) -> Supervised:
-    wanted = dict.fromkeys(room.manifest.frameworks)
-    if report.torch_version is not None:
-        wanted[Framework.TORCH] = None
     asked = room.ask(
         question.nonce,
         {
             "nonce": question.nonce,
             "program": question.program,
             "seed": question.seed,
-            "frameworks": list(wanted),
+            "frameworks": list(_wanted(room, report)),
         },
     )
     out = f"{room.layout.runs}/{question.nonce}"
@@ -119,10 +121,7 @@ def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str
     return None
 
 
-def _interpreter(path: str, told: _Told, question: Challenge, seen: Supervised) -> Interpreter:
-    facts = tuple(
-        _framework(name, one, question, seen) for name, one in sorted(told.frameworks.items())
-    )
+def _interpreter(path: str, told: _Told, facts: tuple[FrameworkFacts, ...]) -> Interpreter:
     return Interpreter(
         path=path,
         fault=None,
@@ -134,6 +133,25 @@ def _interpreter(path: str, told: _Told, question: Challenge, seen: Supervised) 
         hooks=_texts(told.hooks),
         frameworks=facts,
     )
+
+
+def _frameworks(
+    wanted: tuple[Framework, ...], told: _Told, question: Challenge, seen: Supervised
+) -> tuple[FrameworkFacts, ...]:
+    facts = tuple(
+        _framework(name, one, question, seen) for name, one in sorted(told.frameworks.items())
+    )
+    # They are imported one after the other: the first without an answer kept the rest from being.
+    fatal = next((name for name in wanted if name not in told.frameworks), None)
+    if fatal is None:
+        return facts
+    return (*facts, FrameworkFacts(name=fatal, imported=False, error=_end_of(seen)))
+
+
+def _end_of(seen: Supervised) -> str:
+    if seen.timed_out:
+        return f"its import had not ended after {_TIMEOUT_SECONDS} s"
+    return f"its import ended the interpreter with exit code {seen.exit_code}"
 
 
 def _framework(
