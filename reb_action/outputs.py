@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from reb_action import console, documents, evidence, manifest, qualified, session
-from reb_action.errors import DocumentError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.verdict import Verdict
@@ -18,13 +17,17 @@ def write_page(layout: SessionLayout, verdict: Verdict) -> None:
     documents.write_bytes(layout.page, _page(layout, verdict))
 
 
-def demand_page(layout: SessionLayout, verdict: Verdict) -> None:
-    """Raise DocumentError for a page, if there is one, that is not what the folder gives."""
-    if layout.page.exists() and documents.read_bytes(layout.page) != _page(layout, verdict):
-        raise DocumentError(
-            f"{layout.page.name} is not what its evidence gives: this artifact was changed, or the"
-            " page is of another reb; run reb judge --write to make it again"
-        )
+def doubt_of_page(layout: SessionLayout, verdict: Verdict) -> str | None:
+    """Say what is to be known of a page that is not what this reb makes of the folder.
+
+    That refuses nothing: another release looks different, and marks what was not yet qualified.
+    """
+    if not layout.page.exists() or documents.read_bytes(layout.page) == _page(layout, verdict):
+        return None
+    return (
+        f"{layout.page.name} is not the page that this reb makes of the evidence: it is of another"
+        " release, or was changed; go by this verdict, or make it again by reb judge --write"
+    )
 
 
 def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
