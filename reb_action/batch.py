@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reb_action import deadline, outputs, trial
-from reb_action.errors import RebError
 from reb_action.layout import SessionLayout
 from reb_action.trial import Options, Tell
 
@@ -54,7 +53,7 @@ def _one(options: Callable[[], Options], environ: Mapping[str, str], tell: Tell)
         chosen = options()
         verdict = trial.run(chosen, environ=environ, tell=tell)
         outputs.write_page(SessionLayout(folder=chosen.folder), verdict)
-    except RebError as error:
+    except Exception as error:  # noqa: BLE001
         # The others of the batch are worth having; this one is missing from the report.
         tell(f"this trial could not be run: {error}")
         return False

@@ -3,9 +3,11 @@
 Commands import what they do when they are called: `reb --help` must not wait for Docker's SDK.
 """
 
+import io
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -23,7 +25,7 @@ from reb_action.cli_options import (
 )
 from reb_action.cli_publish import PUBLISH
 from reb_action.cli_reports import REPORTS
-from reb_action.errors import PlaceError, RebError
+from reb_action.errors import PlaceError, RebError, UsageError
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
@@ -98,12 +100,12 @@ def agent(folder: Path, ends_at: int | None) -> None:
     """Let the agent work, then freeze the sandbox of the trial in FOLDER."""
     from reb_action import choosing, trial
     from reb_action.console import telling
-    from reb_action.render.escape import log
+    from reb_action.render.text import agent_line
 
     choosing.demand_time(_layout(folder), None, ends_at)
     with telling(quiet=False) as tell:
         ended = trial.run_agent(_layout(folder), environ=os.environ, tell=tell)
-    click.echo(f"agent {ended.ending}: {log(ended.detail or 'it left a report')}")
+    click.echo(agent_line(ended))
 
 
 @cli.command()
@@ -159,7 +161,8 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     if write:
         outputs.write_page(layout, judged)
     else:
-        outputs.demand_page(layout, judged)
+        doubt = outputs.doubt_of_page(layout, judged)
+        click.echo(f"reb: {doubt}", err=True) if doubt else None
     outputs.show(judged, as_json=as_json, folder=folder)
 
 
@@ -192,14 +195,26 @@ def _layout(folder: Path) -> SessionLayout:
     return SessionLayout(folder=folder.absolute())
 
 
+def _said(error: click.ClickException) -> str:
+    """Return what click says of a wrong option, and which numbers are right."""
+    said = error.format_message().removesuffix(".")
+    parameter = error.param if isinstance(error, click.BadParameter) else None
+    if parameter is not None and isinstance(parameter.type, click.IntRange):
+        most = parameter.type.max
+        upto = "" if most is None else f" to {most}"
+        return f"{said}; give a whole number from {parameter.type.min or 0}{upto}"
+    return f"{said}; see reb --help"
+
+
 def _tell(error: RebError) -> None:
     from reb_action.github import commands, context
     from reb_action.render.escape import log
 
-    if context.read(os.environ).output is not None:
-        click.echo(commands.error(log(str(error))))
-    # A runner scans this stream too, and a message may quote what an agent made.
-    click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
+    with suppress(OSError):
+        if context.read(os.environ).output is not None:
+            click.echo(commands.error(log(str(error))))
+        # A runner scans this stream too, and a message may quote what an agent made.
+        click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
 
 
 def _demand_streams() -> None:
@@ -209,6 +224,10 @@ def _demand_streams() -> None:
     if sys.stdout is None:
         click.echo("reb: standard output is closed; redirect it to /dev/null instead", err=True)
         sys.exit(PlaceError.exit_code)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A mark that an old terminal cannot show must not cost the result.
+            stream.reconfigure(errors="backslashreplace")
 
 
 def main() -> None:
@@ -220,12 +239,16 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     _demand_streams()
+    stdout = sys.stdout
     try:
-        cli(standalone_mode=False)
+        cli(prog_name="reb", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
+    except SystemExit as leaving:
+        # Where our reader has gone, click puts a blind output in its place and ends with 1.
+        sys.exit(leaving.code if sys.stdout is stdout else PlaceError.exit_code)
     except click.ClickException as error:
-        error.show()
+        _tell(UsageError(_said(error)))
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

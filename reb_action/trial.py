@@ -20,6 +20,7 @@ from reb_action.layout import SessionLayout
 from reb_action.model.agent import AgentRun, Key
 from reb_action.model.manifest import Level, Manifest, Trial
 from reb_action.model.verdict import LevelResult, Verdict
+from reb_action.render.text import agent_line
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Limits, Network, SandboxSpec
 from reb_action.session import AgentChoice, Phase, Session
@@ -160,14 +161,14 @@ def run(options: Options, *, environ: Mapping[str, str], tell: Tell) -> Verdict:
     # Not below: a start that is refused must not touch the trial that has the folder.
     start(options, owner=os.getpid(), tell=tell, environ=environ)
     try:
-        run_agent(layout, environ=environ, tell=tell)
+        tell(agent_line(run_agent(layout, environ=environ, tell=tell)))
         for level in options.levels:
             if level is not Level.C5:
                 _observed(layout, level, tell)
         verdict = conclude(layout)
         _told(verdict.result(Level.C5), tell)
         return verdict
-    except RebError:
+    except Exception:
         conclude(layout)
         raise
     finally:
@@ -179,13 +180,13 @@ def _stopped(layout: SessionLayout, tell: Tell) -> None:
         stop(layout, tell=tell)
     except RebError as error:
         # The verdict is worth more than the leftover, which the next start removes.
-        tell(f"{error} The next start on this machine removes what is left.")
+        tell(f"{error}. The next start on this machine removes what is left.")
 
 
 def _observed(layout: SessionLayout, level: Level, tell: Tell) -> None:
     try:
         _told(observing.observe(layout, level, tell=tell), tell)
-    except RebError as error:
+    except Exception as error:  # noqa: BLE001
         # One level that cannot be observed is no reason to lose the others; it ends as invalid.
         tell(f"{level} could not be observed: {error}")
 

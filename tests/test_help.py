@@ -1,8 +1,10 @@
 """What `--help` teaches, read as a person does."""
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -10,6 +12,9 @@ from click.testing import CliRunner
 
 from reb_action import cli, errors, origin
 
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+REPOS = Path(__file__).parent.parent / "repos"
+WHOLE = "give a whole number from 1 to 86400"
 COMMANDS = {"reb": [], **{name: [name] for name in cli.cli.commands}}
 
 
@@ -54,6 +59,56 @@ def test_closed_output_is_refused_in_at_most_a_line(tmp_path, closed, told):
     argv = ["sh", "-c", f'exec "$0" -m reb_action score "$1" {closed}', sys.executable, tmp_path]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (9, "", told)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["agents"], ["validate", REPOS]])
+def test_reader_that_has_gone_is_code_9(tmp_path, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    argv = [sys.executable, "-m", "reb_action", *arguments]
+    done = subprocess.run(
+        argv, cwd=tmp_path, env=ENV, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (9, "")
+
+
+def test_reader_of_messages_that_has_gone_changes_no_code(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    argv = [sys.executable, "-m", "reb_action", "judge", tmp_path / "nothing"]
+    done = subprocess.run(argv, env=ENV, stdout=subprocess.DEVNULL, stderr=writer, timeout=60)
+    os.close(writer)
+    assert done.returncode == 3
+
+
+def test_output_that_is_not_utf8_gets_every_line():
+    trial = Path(__file__).parent / "gpu" / "data" / "two-right"
+    argv = [sys.executable, "-m", "reb_action", "judge", trial]
+    env = {**ENV, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(argv, env=env, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"passed\\u2020" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["start", "some", "--agent-seconds", "lots"],
+            f"Invalid value for '--agent-seconds': 'lots' is not a valid integer range; {WHOLE}",
+        ),
+        (["--nonsense"], "No such option '--nonsense'; see reb --help"),
+        (["run"], "Missing argument 'REPOSITORY'; see reb --help"),
+    ],
+)
+def test_wrong_option_is_one_line_and_an_annotation(tmp_path, arguments, told):
+    argv = [sys.executable, "-m", "reb_action", *arguments]
+    env = {**ENV, "GITHUB_OUTPUT": str(tmp_path / "output")}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, f"reb: {told}\n")
+    assert done.stdout.startswith("::error title=researchenvbench::")
+    assert done.stdout.count("\n") == 1
 
 
 def test_every_exit_code_of_ours_is_listed():

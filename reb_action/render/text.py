@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from reb_action.levels import spec_of
+from reb_action.model.agent import AgentRun
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render import marks
@@ -86,6 +87,12 @@ def _made(verdict: Verdict) -> tuple[Claim, ...]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def agent_line(run: AgentRun) -> str:
+    """Return in one line how an agent ended, and where what it said is."""
+    detail = f"{log(run.detail)}; agent.log has what it said" if run.detail else "it left a report"
+    return f"agent {run.ending}: {detail}"
 
 
 def level_line(result: LevelResult, unqualified: Collection[Level] = ()) -> str:
