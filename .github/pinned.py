@@ -30,5 +30,7 @@ def pinned(text: str, reference: str) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        raise SystemExit("name what to refer to: pinned.py OWNER/NAME@REF [benchmark|publish]")
     name = sys.argv[2] if len(sys.argv) > 2 else "benchmark"
     sys.stdout.write(pinned((WORKFLOWS / f"{name}.yml").read_text(encoding="utf-8"), sys.argv[1]))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -195,8 +196,9 @@ def deadline() -> str:
     minutes = os.environ.get("REB_JOB_MINUTES", "").strip()
     if not minutes:
         return ""
-    if not minutes.isdigit() or not 1 <= int(minutes) <= 7200:
-        fail(f"job-minutes is {minutes[:20]!r}; give whole minutes from 1 to 7200, or leave it out")
+    if not re.fullmatch("[1-9][0-9]{0,3}", minutes) or int(minutes) > 7200:
+        told = f"job-minutes is {minutes[:20]!r}; give whole minutes from 1 to 7200"
+        fail(f"{told}, or leave it out", code=2)
     return str(int(time.time()) + 60 * int(minutes))
 
 
@@ -206,11 +208,11 @@ def tell(**outputs: str) -> None:
         stream.writelines(f"{name}={value}\n" for name, value in outputs.items())
 
 
-def fail(message: str) -> NoReturn:
-    """End with one line that says what is missing."""
+def fail(message: str, *, code: int = 6) -> NoReturn:
+    """End with one line that says what is missing; docs/action.md lists the codes."""
     text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     print(f"::error title=researchenvbench::{text}")
-    sys.exit(6)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
