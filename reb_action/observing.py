@@ -1,5 +1,7 @@
 """One level of a trial: observed, if there is anything to observe, and judged."""
 
+from dataclasses import replace
+
 from reb_action import documents, evidence, hidden, report, session, source
 from reb_action.errors import UsageError
 from reb_action.freezing import Tell, freeze
@@ -7,7 +9,14 @@ from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
 from reb_action.model.agent import Freeze, Report
 from reb_action.model.manifest import Level
-from reb_action.model.observation import Interpreter, Observation
+from reb_action.model.observation import (
+    CudaObservation,
+    ImportsObservation,
+    Interpreter,
+    Observation,
+    RunObservation,
+    Witness,
+)
 from reb_action.model.verdict import LevelResult
 from reb_action.probing.cuda import observe_cuda
 from reb_action.probing.imports import observe_imports
@@ -54,8 +63,29 @@ def _observe(
     room = Room(
         sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=hidden.values(layout)
     )
-    observation = _observation(layout, room, level)
-    documents.write(layout.observation(level), observation, kind=evidence.kind_of(level)[1])
+    kind = evidence.kind_of(level)[1]
+    observation = readable(_observation(layout, room, level), kind)
+    documents.write(layout.observation(level), observation, kind=kind)
+
+
+def readable(seen: Observation, kind: str) -> Observation:
+    """Return what can be kept: of an observation that is too large, only that it is."""
+    size = len(documents.encode(seen, kind=kind))
+    if size <= documents.LIMIT_BYTES:
+        return seen
+    # What the environment says at such length is its failure, and no reason to lose the verdict.
+    bare = replace(seen, fault=f"what was seen of it is {size} bytes long, which nobody can read")
+    match bare:
+        case RunObservation():
+            return replace(bare, proofs=(), restored=(), ranks=(), witness=_bare(bare.witness))
+        case CudaObservation():
+            return replace(bare, frameworks=(), witness=_bare(bare.witness))
+        case ImportsObservation():
+            return replace(bare, missing=(), third_party=(), stub_only=(), hollow=(), local=())
+
+
+def _bare(witness: Witness) -> Witness:
+    return replace(witness, libraries=())
 
 
 def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation:

@@ -15,6 +15,7 @@ and "takes part in a collective" always in this one:
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from reb_action.model.observation import Rank
@@ -28,13 +29,20 @@ ENVIRONMENT: Final = {
 
 FILES: Final = "{out}/nccl.*.log"
 
+_RANKS: Final = 1024
+_DEVICES: Final = 64
+# NCCL cuts its lines at 1024 characters; what is longer was written by something else.
+_REST: Final = r"[^\n]{0,800}"
+
 _JOINED: Final = re.compile(
-    r"NCCL INFO (?:\w{1,40} )?comm (0x[0-9a-f]+) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d+)"
-    r"(?: nvmlDev (\d+))?(?: busId ([0-9a-f]+))?[^\n]* - Init COMPLETE"
+    r"NCCL INFO (?:\w{1,40} )?comm (0x[0-9a-f]{1,16}) rank (\d{1,9}) nranks (\d{1,9})"
+    r" cudaDev (\d{1,9})(?: nvmlDev (\d{1,9}))?(?: busId ([0-9a-f]{1,16}))?(?: "
+    + _REST
+    + r")? - Init COMPLETE"
 )
 _COLLECTIVE: Final = re.compile(
     r"NCCL INFO (?:AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|AlltoAll|Gather|Scatter"
-    r"|Send|Recv): opCount [^\n]* comm (0x[0-9a-f]+) \[nranks=(\d{1,9})\]"
+    r"|Send|Recv): opCount " + _REST + r" comm (0x[0-9a-f]{1,16}) \[nranks=(\d{1,9})\]"
 )
 
 
@@ -42,16 +50,19 @@ def read(logs: Iterable[bytes]) -> tuple[Rank, ...]:
     """Return one Rank for each GPU with which a process joined communicators of several ranks.
 
     Each log is one process's. The widest communicator names the rank; collectives count over all.
+    However long the logs are and whoever wrote them, there are at most 1024, 64 of them of one log.
     """
-    ranks = (rank for log in logs for rank in _read(log.decode("utf-8", "replace")))
+    ranks = islice((rank for log in logs for rank in _read(log.decode("utf-8", "replace"))), _RANKS)
     return tuple(sorted(ranks, key=lambda rank: (rank.rank, rank.device)))
 
 
 def _read(log: str) -> Iterator[Rank]:
-    joined = [match for match in _JOINED.finditer(log) if int(match[3]) > 1]
     done = Counter(match[1] for match in _COLLECTIVE.finditer(log) if int(match[2]) > 1)
-    for device in {_device(match): None for match in joined}:
-        own = [match for match in joined if _device(match) == device]
+    joined: dict[str, list[re.Match[str]]] = {}
+    for match in _JOINED.finditer(log):
+        if int(match[3]) > 1:
+            joined.setdefault(_device(match), []).append(match)
+    for device, own in islice(joined.items(), _DEVICES):
         widest = max(own, key=lambda match: int(match[3]))
         yield Rank(
             rank=int(widest[2]),

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from values import LEVELS  # noqa: F401  registers the strategies of our values
 
 from reb_action import documents
-from reb_action.documents import NotJsonError, dump_json, parse_json, problem, show
+from reb_action.documents import NotJsonError, dump_json, files, parse_json, problem, show
 from reb_action.errors import DocumentError
 from reb_action.evidence import DOCUMENTS
 from reb_action.model.agent import AgentRun, Ending, Freeze, Touched
@@ -53,6 +54,17 @@ def test_writing_and_reading(tmp_path):
     assert path.read_bytes() == data
     assert documents.read(path, AgentRun, kind="agent_run") == RUN
     assert [one.name for one in path.parent.iterdir()] == ["agent.json"]
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
+    path = tmp_path / "agent.json"
+    monkeypatch.setattr(files, "LIMIT_BYTES", len(encoded(RUN, "agent_run")))
+    data = documents.write(path, RUN, kind="agent_run")
+    with pytest.raises(
+        DocumentError, match=r"^agent\.json is not written: it would have more than"
+    ):
+        documents.write(path, replace(RUN, agent="nope"), kind="agent_run")
+    assert path.read_bytes() == data
 
 
 def test_bytes_are_canonical():

@@ -1,9 +1,11 @@
 """Every outcome of every level, from constructed observations; both scorings, never mixed."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from evidence import (
+    LIBTORCH,
     MANIFEST,
     cuda,
     cuda_facts,
@@ -17,8 +19,11 @@ from evidence import (
     witness,
 )
 
+from reb_action import documents
+from reb_action.evidence import kind_of
 from reb_action.levels import LEVELS, spec_of, unobserved_imports
 from reb_action.model.manifest import Framework, Level, Outcome
+from reb_action.observing import readable
 
 PASSED, FAILED, INVALID = Outcome.PASSED, Outcome.FAILED, Outcome.INVALID
 HOLDS = "the entry point ran and its proofs hold"
@@ -212,6 +217,28 @@ def test_library_is_asked_for_only_where_a_framework_is_named():
 def test_run_that_holds(level):
     result = spec_of(level).judge(MANIFEST, run())
     assert (result.outcome, result.paper, result.reason) == (PASSED, PASSED, HOLDS)
+
+
+LONG = "x" * 9000
+TOO_LARGE = {
+    Level.C0: (imports(missing=(LONG,)), INVALID),
+    Level.C2: (cuda(cuda_facts(build=LONG)), FAILED),
+    Level.C3: (run(witness=witness(libraries=(replace(LIBTORCH, path=LONG),))), FAILED),
+    Level.C4: (run(ranks=(rank(0, device=LONG),)), FAILED),
+}
+
+
+@pytest.mark.parametrize("level", TOO_LARGE)
+def test_observation_too_large_to_be_read_is_judged_by_that(level, monkeypatch):
+    seen, outcome = TOO_LARGE[level]
+    kind = kind_of(level)[1]
+    assert readable(seen, kind) == seen
+    monkeypatch.setattr(documents, "LIMIT_BYTES", 9000)
+    kept = readable(seen, kind)
+    assert len(documents.encode(kept, kind=kind)) < 2000
+    result = spec_of(level).judge(MANIFEST, kept)
+    assert result.outcome is outcome
+    assert re.match(r"what was seen of it is \d+ bytes long, which nobody can read", result.reason)
 
 
 def test_cpu_run_needs_no_gpu():

@@ -1,5 +1,7 @@
 """NCCL's debug lines as its versions print them, from its sources and from public logs."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,6 +143,29 @@ def test_what_is_no_joining_is_no_rank(log):
 def test_joining_and_its_end_are_on_one_line():
     head, tail = joined().split(" - ")
     assert only(f"{head}\n - {tail}") == ()
+
+
+@pytest.mark.parametrize("version", JOINED)
+def test_what_is_no_bus_address_is_not_kept(version):
+    log = joined(line=JOINED[version], bus="a" * 4_000_000, dev=7)
+    assert only(log) in ((), (Rank(rank=0, ranks=2, device="7", collectives=0),))
+
+
+def test_a_number_of_any_length_is_not_kept():
+    assert only(joined(rank="1" * 5000), joined(ranks="2" * 5000), joined(dev="3" * 5000)) == ()
+
+
+def test_forged_logs_give_a_bounded_number_of_ranks():
+    log = "".join(joined(number, 10**6, bus=f"{number:x}") for number in range(200))
+    assert len(only(log)) == 64
+    assert len(only(*[log] * 20)) == 1024
+
+
+def test_long_forged_line_is_read_in_linear_time():
+    start = f"{HOST.format(dev=0)} comm {COMM} rank 0 nranks 2 cudaDev 0 "
+    begun = time.process_time()
+    assert only((start + f"{HOST.format(dev=0)} AllReduce: opCount ") * 16_000) == ()
+    assert time.process_time() - begun < 5
 
 
 @given(st.lists(st.binary(max_size=400), max_size=3))

@@ -47,6 +47,10 @@ def write(path: Path, value: object, *, kind: str) -> bytes:
         data = encode(value, kind=kind)
     except ValueError as error:
         raise DocumentError(f"{path.name} is not written: {error}; a fault of reb") from None
+    if len(data) > LIMIT_BYTES:
+        raise DocumentError(
+            f"{path.name} is not written: it would have more than {LIMIT_BYTES} bytes"
+        )
     decode(data, type(value), kind=kind, name=path.name)
     write_bytes(path, data)
     return data

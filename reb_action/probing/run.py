@@ -2,24 +2,25 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from reb_action import imports, proofs, ranks, witness
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
-from reb_action.model.observation import Decoy, ProofObservation, RunObservation
+from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
 from reb_action.probing.decoy import EXIT_CODE, decoy_text
 from reb_action.probing.room import OFFLINE, Room, environment, nonce
 from reb_action.probing.supervision import Request, Supervised, supervise
-from reb_action.probing.survey import restore, survey
+from reb_action.probing.survey import Restored, restore, survey
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source import Source
 
 DECOY_TIMEOUT_SECONDS: Final = 300
 _RANK_LOG_BYTES: Final = 4 * 1024 * 1024
+_RANK_LOGS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,14 +47,16 @@ def observe_run(
     repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
     entrypoint = room.manifest.entrypoints[level]
-    touched = restore(room, source, survey(room, source))
+    restored = restore(room, source, survey(room, source))
+    if restored.fault is not None:
+        return _not_run(room, report, entrypoint, restored), b""
     decoy_first = int(nonce(), 16) % 2 == 0
     decoy = _decoy(room, source, report, level) if decoy_first else None
     with witness.watch(room.sandbox.owns) as gpus:
         real = _run(room, report, level, log=log)
     if decoy is None and real.holds:
         decoy = _decoy(room, source, report, level)
-    logs = _rank_logs(room, real) if entrypoint.ranks > 1 else ()
+    joined = ranks.read(_rank_logs(room, real)) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
         argv=_filled(entrypoint.argv, _names(room, report, entrypoint, "{out}")),
@@ -63,13 +66,33 @@ def observe_run(
         proofs=tuple(_without_nonce(proof, real.out) for proof in real.proofs),
         decoy=decoy,
         witness=replace(seen.witness, driver=gpus.driver, gpus=gpus.gpus),
-        restored=touched,
+        restored=restored.touched,
         log_sha256=hashlib.sha256(seen.log).hexdigest(),
         gpus_present=gpus.present,
-        ranks=ranks.read(logs),
+        ranks=joined,
         fault=seen.lost,
     )
     return observation, seen.log
+
+
+def _not_run(
+    room: Room, report: Report, entrypoint: Entrypoint, restored: Restored
+) -> RunObservation:
+    """Return the observation where nothing was run: the repository's code is not the commit's."""
+    return RunObservation(
+        argv=_filled(entrypoint.argv, _names(room, report, entrypoint, "{out}")),
+        exit_code=None,
+        timed_out=False,
+        seconds=0.0,
+        proofs=(),
+        decoy=None,
+        witness=Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0),
+        restored=restored.touched,
+        log_sha256=hashlib.sha256(b"").hexdigest(),
+        # What the runner has was not asked, and is no reason of this failure.
+        gpus_present=room.sandbox.spec.gpus,
+        fault=restored.fault,
+    )
 
 
 def _run(room: Room, report: Report, level: Level, *, log: Output | None = None) -> _Run:
@@ -156,10 +179,12 @@ def _without_nonce(proof: ProofObservation, out: str) -> ProofObservation:
     return replace(proof, proof=kept, detail=proof.detail.replace(out, "{out}"))
 
 
-def _rank_logs(room: Room, run: _Run) -> tuple[bytes, ...]:
+def _rank_logs(room: Room, run: _Run) -> Iterator[bytes]:
     paths = [file.path for file in run.seen.files if file.path.startswith(f"{run.out}/nccl.")]
-    read = (room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES) for path in paths)
-    return tuple(content for content in read if isinstance(content, bytes))
+    for path in paths[:_RANK_LOGS]:
+        content = room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES)
+        if isinstance(content, bytes):
+            yield content
 
 
 def _filled(texts: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
