@@ -2,12 +2,14 @@
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from reb_action.model.manifest import Framework
+from reb_action.model.observation import Library
 
 FRAMEWORK_LIBRARIES: Final = {
     Framework.TORCH: r"^libtorch_cpu\.so",
@@ -18,6 +20,15 @@ FRAMEWORK_LIBRARIES: Final = {
 
 LIBRARY_BYTES: Final = 20_000_000
 """No release of these libraries is smaller; real ones have hundreds of megabytes."""
+
+
+def is_mapped(framework: Framework, libraries: Iterable[Library]) -> bool:
+    """Tell whether the native library of a framework is among those that processes had mapped."""
+    named = re.compile(FRAMEWORK_LIBRARIES[framework])
+    return any(
+        named.search(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
+        for library in libraries
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

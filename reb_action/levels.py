@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.challenge import FRAMEWORK_LIBRARIES, LIBRARY_BYTES
-from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.challenge import is_mapped
+from reb_action.model.manifest import Framework, Level, Manifest, Outcome
 from reb_action.model.observation import (
     CudaFacts,
     CudaObservation,
@@ -80,11 +80,21 @@ def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
     faults += [fault for one in seen.frameworks if (fault := _cuda_fault(one, seen.gpus_present))]
     if not faults and (library := _library_fault(manifest, seen.witness)):
         faults.append(library)
-    if not faults and not any(gpu.peak_memory_mib > 0 for gpu in seen.witness.gpus):
-        faults.append("NVML saw nothing happen on any GPU while the frameworks said they computed")
+    if not faults and (unseen := _unseen(manifest, seen)):
+        faults.append(unseen)
     paper = _outcome(any(one.available for one in seen.frameworks))
     reason = "; ".join(faults) or "every framework computes rightly on every GPU"
     return _result(Level.C2, _outcome(not faults), paper, reason)
+
+
+def _unseen(manifest: Manifest, seen: CudaObservation) -> str | None:
+    """Say on how many GPUs NVML saw too little; only torch is kept at work until it shows."""
+    least = BUSY_PERCENT if Framework.TORCH in manifest.frameworks else 0
+    working, wanted = _working(seen.witness, least=least), max(1, seen.gpus_present)
+    if working >= wanted:
+        return None
+    said = "while the frameworks said they computed on each"
+    return f"NVML saw work of ours on {working} of {wanted} GPUs {said}"
 
 
 def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
@@ -95,7 +105,7 @@ def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
 def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
     """C3 holds when, besides, NVML saw the run's own work on a GPU."""
     assert isinstance(seen, RunObservation)  # noqa: S101
-    return _judge_run(Level.C3, manifest, seen, None if _busy(seen) else _idle(seen))
+    return _judge_run(Level.C3, manifest, seen, None if _working(seen.witness) else _idle(seen))
 
 
 def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
@@ -144,12 +154,10 @@ def _decoy_fault(seen: RunObservation) -> str | None:
 
 
 def _library_fault(manifest: Manifest, witness: Witness) -> str | None:
-    names = [FRAMEWORK_LIBRARIES[framework] for framework in manifest.frameworks]
-    real = [library for library in witness.libraries if library.size_bytes >= LIBRARY_BYTES]
-    if not names or real:
+    absent = [one for one in manifest.frameworks if not is_mapped(one, witness.libraries)]
+    if not absent:
         return None
-    frameworks = " or ".join(manifest.frameworks)
-    return f"no process of the run had the native library of {frameworks} loaded"
+    return f"no process of the run had the native library of {' or '.join(absent)} loaded"
 
 
 def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
@@ -157,17 +165,16 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
     devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
     if len(devices) < ranks:
         return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
-    busy = _busy(seen)
+    busy = _working(seen.witness)
     if busy >= ranks:
         return None
     return f"NVML saw {busy} of {ranks} GPUs busy, which is at {BUSY_PERCENT} % or more"
 
 
-def _busy(seen: RunObservation) -> int:
+def _working(witness: Witness, *, least: int = BUSY_PERCENT) -> int:
     """Return how many GPUs worked and held memory of this run: a neighbour's work is neither."""
-    gpus = seen.witness.gpus
     return sum(
-        gpu.peak_utilisation_percent >= BUSY_PERCENT and gpu.peak_memory_mib > 0 for gpu in gpus
+        gpu.peak_utilisation_percent >= least and gpu.peak_memory_mib > 0 for gpu in witness.gpus
     )
 
 

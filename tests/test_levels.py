@@ -83,6 +83,9 @@ def test_unobserved_imports_all_count_as_missing_and_none_as_found(outcome):
     assert (count.strict_missing, count.strict_total) == (None, None)
 
 
+UNSEEN = "NVML saw work of ours on {} of 2 GPUs while the frameworks said they computed on each"
+LIBJAX = replace(LIBTORCH, path="/venv/jaxlib/libjax_common.so")
+
 # manifest, observation, strict, paper, reason
 C2 = {
     "right": (MANIFEST, cuda(), PASSED, PASSED, "every framework computes rightly on every GPU"),
@@ -146,9 +149,37 @@ C2 = {
     "NVML saw nothing": (
         MANIFEST,
         cuda(witness=witness(gpu(0, memory=0), gpu(1, memory=0))),
+        *(FAILED, PASSED, UNSEEN.format(0)),
+    ),
+    "NVML saw no GPU to see": (
+        MANIFEST,
+        cuda(witness=witness(), gpus_present=0),
+        *(FAILED, PASSED, UNSEEN.format(0).replace("2 GPUs", "1 GPUs")),
+    ),
+    "NVML saw one GPU of two": (
+        MANIFEST,
+        cuda(witness=witness(gpu(0), gpu(1, memory=0, utilisation=0))),
+        *(FAILED, PASSED, UNSEEN.format(1)),
+    ),
+    "NVML saw a context, and no work": (
+        MANIFEST,
+        cuda(witness=witness(gpu(0), gpu(1, memory=400, utilisation=1))),
+        *(FAILED, PASSED, UNSEEN.format(1)),
+    ),
+    "NVML saw memory of what is not kept at work": (
+        replace(MANIFEST, frameworks=(Framework.JAX,)),
+        cuda(
+            cuda_facts(framework=Framework.JAX),
+            witness=witness(gpu(0, utilisation=0), gpu(1, utilisation=0), libraries=(LIBJAX,)),
+        ),
+        *(PASSED, PASSED, "every framework computes rightly on every GPU"),
+    ),
+    "library of one framework of two": (
+        TWO_FRAMEWORKS,
+        cuda(cuda_facts(), cuda_facts(framework=Framework.JAX)),
         FAILED,
         PASSED,
-        "NVML saw nothing happen on any GPU while the frameworks said they computed",
+        "no process of the run had the native library of jax loaded",
     ),
     "no answer": (
         MANIFEST,
@@ -206,6 +237,25 @@ def test_run_that_fails(level, name):
     seen, paper, reason = RUNS[name]
     result = spec_of(level).judge(MANIFEST, seen)
     assert (result.outcome, result.paper, result.reason) == (FAILED, paper, reason)
+
+
+@pytest.mark.parametrize("level", [Level.C1, Level.C3, Level.C4])
+@pytest.mark.parametrize(
+    ("manifest", "mapped", "absent"),
+    [
+        (MANIFEST, (LIBJAX,), "torch"),
+        (MANIFEST, (replace(LIBTORCH, size_bytes=3000), LIBJAX), "torch"),
+        (MANIFEST, (replace(LIBTORCH, path="/venv/libtorch_cpu.so/other.so"),), "torch"),
+        (TWO_FRAMEWORKS, (LIBTORCH,), "jax"),
+        (TWO_FRAMEWORKS, (LIBJAX,), "torch"),
+        (TWO_FRAMEWORKS, (), "torch or jax"),
+        (TWO_FRAMEWORKS, (LIBJAX, LIBTORCH), None),
+    ],
+)
+def test_library_of_each_framework_of_the_manifest_is_asked_for(level, manifest, mapped, absent):
+    seen = run(witness=witness(gpu(0), gpu(1), libraries=mapped))
+    said = f"no process of the run had the native library of {absent} loaded"
+    assert spec_of(level).judge(manifest, seen).reason == (said if absent else HOLDS)
 
 
 def test_library_is_asked_for_only_where_a_framework_is_named():

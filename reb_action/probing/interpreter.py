@@ -1,12 +1,11 @@
 """Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from reb_action import challenge
-from reb_action.challenge import FRAMEWORK_LIBRARIES, LIBRARY_BYTES, Challenge
+from reb_action.challenge import Challenge
 from reb_action.documents import answer_of
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
@@ -170,11 +169,7 @@ def _framework(
 def _is_genuine(
     name: Framework, one: _FrameworkTold, question: Challenge, seen: Supervised
 ) -> bool:
-    pattern = re.compile(FRAMEWORK_LIBRARIES[name])
-    mapped = any(
-        pattern.match(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
-        for library in seen.witness.libraries
-    )
+    mapped = challenge.is_mapped(name, seen.witness.libraries)
     if name is not Framework.TORCH:
         return mapped
     right = challenge.drawn_by_torch(question.seed, len(one.drawn))
