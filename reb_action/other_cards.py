@@ -23,18 +23,26 @@ _ARCHITECTURE: Final = ENTRY.size - 4
 def change(library: bytearray) -> int:
     """Set the architecture of every kernel in place; return how many there were.
 
-    Raises struct.error where a fat binary ends before its entries do.
+    Raises struct.error where a fat binary ends before its entries do, or one is too small.
     """
     changed, place = 0, library.find(MAGIC)
     while place >= 0:
         _, _, header, size = HEADER.unpack_from(library, place)
+        _demand(header >= HEADER.size)
         here, end = place + header, place + header + size
         while here < end:
             _, _, head, payload, *_ = ENTRY.unpack_from(library, here)
+            _demand(head >= ENTRY.size)
             struct.pack_into("<I", library, here + _ARCHITECTURE, NO_CARD)
             here, changed = here + head + payload, changed + 1
         place = library.find(MAGIC, end)
     return changed
+
+
+def _demand(large: bool) -> None:
+    """Refuse what has no room for what stands in it: whoever walks on by its size stands still."""
+    if not large:
+        raise struct.error("a part of a fat binary is smaller than what it must hold")
 
 
 def main(path: Path) -> None:

@@ -1,6 +1,8 @@
 """Kernels are found in a library wherever they are, and all of them are changed, in a copy."""
 
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -53,3 +55,25 @@ def test_a_library_that_ends_early_is_refused(tmp_path):
     with pytest.raises(struct.error):
         other_cards.main(path)
     assert path.stat().st_size == 60
+
+
+EMPTY_ENTRY = other_cards.ENTRY.pack(*[0] * 9)
+STILL = {
+    "entries of no size": other_cards.HEADER.pack(other_cards.MAGIC, 1, 16, 40) + EMPTY_ENTRY,
+    "a header of no size": other_cards.HEADER.pack(other_cards.MAGIC, 1, 0, 0),
+    "an entry that is all payload": fat_binary(
+        other_cards.ENTRY.pack(2, 1, 0, 64, 0, 0, 0, 0, 75).ljust(64, b"\0")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STILL)
+def test_what_would_be_walked_for_ever_is_refused(tmp_path, name):
+    path = tmp_path / "lib.so"
+    path.write_bytes(b"\x7fELF" + STILL[name])
+    run = subprocess.run(  # noqa: S603
+        [sys.executable, other_cards.__file__, path], timeout=20, capture_output=True, check=False
+    )
+    assert run.returncode == 1
+    assert b"smaller than what it must hold" in run.stderr
+    assert path.read_bytes() == b"\x7fELF" + STILL[name]
