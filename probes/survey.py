@@ -1,126 +1,262 @@
-"""Looks at the sandbox's files without running any of them.
+"""Looks at the sandbox's files without running any of them, and makes room for the commit's own.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S survey.py in.json`. The request names
-`repository`, `tracked` ([path, executable, is link, git blob hash] each) and `interpreter`; the
-answer is JSON on standard output: changed tracked files, what shadowed them, untracked native
-modules, and what kind of file the interpreter is.
+`repository`, `removed` (a folder to make for what has to go), `tracked` ([path, executable, is
+link, size, git blob hash] each) and `interpreter`; the answer is JSON on standard output: changed
+tracked files by their index, what shadowed them and was moved away, what could not be, untracked
+native modules, and what kind of file the interpreter is. How long it takes is bounded by the
+commit, whatever an agent left: nothing of its making is listed, read or removed without a limit.
 """
 
 import hashlib
+import itertools
 import json
 import os
-import shutil
 import stat
 import sys
 
-NATIVE_LIMIT = 2000
-FOLDERS_LIMIT = 200_000
+NATIVE_LIMIT, NATIVE_PATH = 2000, 1024
+ENTRIES_LIMIT, LISTED_LIMIT = 1000000, 20000
+READ_LIMIT, READ_BUDGET = 256 << 20, 8 << 30
 SKIPPED = {".git", "node_modules"}
 ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+CACHE = "__pycache__"
 
 
-def blob(path, is_link):
+def shown(path):
+    """Return a path as text that JSON can carry: an agent names files in any bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def mode_of(path):
+    """Return the mode of what stands at a path itself, or 0 where nothing does."""
+    try:
+        return os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def allow(path, mode):
+    """Give a file or folder a mode of the commit; who cannot is told by what then fails."""
+    try:
+        os.chmod(path, mode)
+    except OSError:
+        return
+
+
+def open_up(folder):
+    """Give the owner back what it needs of its own folder: an agent may have taken it away."""
+    mode = mode_of(folder)
+    if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
+        allow(folder, 0o755)
+
+
+def listed(folder):
+    """Return the names in a folder, of very many only the first."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in itertools.islice(entries, LISTED_LIMIT)]
+    except OSError:
+        return []
+
+
+class Checkout:
+    """The checkout, and what was moved out of it: renaming takes no time, whatever it holds."""
+
+    def __init__(self, root, tracked, removed):
+        """Take the root, the tracked paths, and the folder for what goes."""
+        self.root, self.removed = root, removed
+        self.tracked = set(tracked)
+        parts = (path.split("/")[:-1] for path in tracked)
+        self.folders = {"/".join(part[:end]) for part in parts for end in range(len(part) + 1)}
+        self.shadows, self.stuck, self.count = [], [], itertools.count()
+
+    def at(self, path):
+        """Return where a path of the checkout is."""
+        return os.path.join(self.root, path) if path else self.root
+
+    def move(self, path, told=True):
+        """Move what stands at a path away and return where to; note what was moved, or stays."""
+        full = self.at(path)
+        open_up(full)
+        try:
+            os.makedirs(self.removed, exist_ok=True)
+            place = os.path.join(self.removed, str(next(self.count)))
+            os.rename(full, place)
+        except OSError:
+            self.stuck.append(path)
+            return None
+        self.shadows += [path] if told else []
+        return place
+
+    def open_folders(self):
+        """Make every tracked folder a folder again, not a link, and its owner's to change."""
+        for path in sorted(self.folders):
+            mode = mode_of(self.at(path))
+            if mode and not stat.S_ISDIR(mode):
+                self.move(path)
+            open_up(self.at(path))
+
+    def clear_caches(self):
+        """Move away the bytecode beside tracked sources, which may be of other sources."""
+        for folder in sorted(self.folders):
+            path = os.path.join(folder, CACHE)
+            mode = mode_of(self.at(path))
+            if mode and path not in self.tracked:
+                odd = not stat.S_ISDIR(mode) or self.is_unchecked(path)
+                place = self.move(path, told=odd)
+                if path in self.folders and place:
+                    self.bring_back(path, place)
+
+    def bring_back(self, path, place):
+        """Fetch the tracked files of a folder from where it was moved to."""
+        os.mkdir(self.at(path))
+        for one in self.tracked:
+            moved = os.path.join(place, os.path.basename(one))
+            if os.path.dirname(one) == path and mode_of(moved):
+                os.rename(moved, self.at(one))
+
+    def is_unchecked(self, path):
+        """Tell whether a cache has bytecode that Python would not hold against its source."""
+        open_up(self.at(path))
+        for name in listed(self.at(path)):
+            full = os.path.join(self.at(path), name)
+            if name.endswith(".pyc") and stat.S_ISREG(mode_of(full)):
+                try:
+                    with open(full, "rb") as stream:
+                        if stream.read(8)[4:] == b"\1\0\0\0":
+                            return True
+                except OSError:
+                    continue
+        return False
+
+    def clear_shadows(self):
+        """Move away what would be imported in the place of a tracked module.
+
+        A package, or a link to one, of the same name as a module; of a tracked folder of that name
+        only what makes it one. Where a folder of modules is no package at the commit, what would
+        make it one, and a module of its name.
+        """
+        for path in sorted(self.tracked):
+            if path.endswith(".py") and path[:-3] not in self.tracked:
+                name, makers = path[:-3], self.makers(path[:-3])
+                if name in self.folders:
+                    self.move_all(makers)
+                elif makers:
+                    self.move(name)
+        modules = {os.path.dirname(path) for path in self.tracked if path.endswith(".py")}
+        for folder in sorted(modules - {""}):
+            if folder + "/__init__.py" not in self.tracked and folder + ".py" not in self.tracked:
+                self.move_all([folder + ".py", folder + ".pyc", *self.makers(folder)])
+
+    def makers(self, folder):
+        """Return what makes a package of a folder, or of what a link leads to."""
+        if not os.path.isdir(self.at(folder)):
+            return []
+        open_up(self.at(folder))
+        built = [name for name in listed(self.at(folder)) if name.startswith("__init__.")]
+        names = ["__init__.py", "__init__.pyc", *(name for name in built if name.endswith(".so"))]
+        found = [os.path.join(folder, name) for name in names]
+        return [path for path in found if mode_of(self.at(path))]
+
+    def move_all(self, paths):
+        """Move away those of the paths that are there, not tracked and not empty."""
+        for path in paths:
+            mode = mode_of(self.at(path))
+            empty = stat.S_ISREG(mode) and os.lstat(self.at(path)).st_size == 0
+            if mode and path not in self.tracked and not empty:
+                self.move(path)
+
+    def change(self, path, executable, is_link, size, expected):
+        """Return how a tracked file differs from the commit, or None."""
+        full = self.at(path)
+        mode = mode_of(full)
+        if not mode:
+            return "deleted"
+        if not (stat.S_ISLNK(mode) or stat.S_ISREG(mode)):
+            self.move(path, told=False)
+            return "modified"
+        if is_link or stat.S_ISLNK(mode):
+            same = is_link and stat.S_ISLNK(mode)
+        else:
+            same = bool(mode & 0o100) == executable
+            if mode & 0o600 != 0o600:
+                allow(full, 0o755 if executable else 0o644)
+        try:
+            # Of another size, it needs no hash; and so nobody waits for what an agent made large.
+            same = same and os.lstat(full).st_size == size
+            return None if same and blob(full, is_link, size) == expected else "modified"
+        except OSError:
+            return "modified"
+
+
+def blob(path, is_link, size):
     """Return git's hash of a file's content, or of a symbolic link's target."""
+    digest = hashlib.sha1(b"blob %d\0" % size)
     if is_link:
-        data = os.fsencode(os.readlink(path))
-        return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-    digest = hashlib.sha1(b"blob %d\0" % os.lstat(path).st_size)
+        digest.update(os.fsencode(os.readlink(path)))
+        return digest.hexdigest()
     with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(1 << 20), b""):
+        while size > 0:
+            block = stream.read(min(size, 1 << 20))
             digest.update(block)
+            size = size - len(block) if block else 0
     return digest.hexdigest()
 
 
-def change(root, path, executable, is_link, expected):
-    """Return how a tracked file differs from the commit, or None."""
-    full = os.path.join(root, path)
-    try:
-        mode = os.lstat(full).st_mode
-    except OSError:
-        return "deleted"
-    right_type = stat.S_ISLNK(mode) if is_link else stat.S_ISREG(mode)
-    if not right_type or (not is_link and bool(mode & 0o100) != executable):
-        return "modified"
-    try:
-        return None if blob(full, is_link) == expected else "modified"
-    except OSError:
-        return "modified"
+def walk(root):
+    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes."""
+    waiting, left = [root], ENTRIES_LIMIT
+    while waiting and left > 0:
+        folder, names, files = waiting.pop(), [], []
+        open_up(folder)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in itertools.islice(entries, left):
+                    (names if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
+        except OSError:
+            continue
+        left -= 1 + len(names) + len(files)
+        yield folder, names, files
+        waiting += [os.path.join(folder, name) for name in names]
 
 
 def is_module(path):
     """Tell whether a file is an extension module: an ELF that can initialise a module."""
     try:
         if not os.path.isfile(path):
-            return False
+            return 0, False
         with open(path, "rb") as stream:
-            data = stream.read(256 << 20)
+            if stream.read(4) != b"\x7fELF":
+                return 4, False
+            data = stream.read(READ_LIMIT)
     except OSError:
-        return False
-    return data.startswith(b"\x7fELF") and b"PyInit_" in data
-
-
-def open_up(folders):
-    """Give the owner back what it needs of its own folders: an agent may have taken it away."""
-    for folder in folders:
-        if os.path.isdir(folder) and not os.path.islink(folder):
-            try:
-                os.chmod(folder, 0o755)
-            except OSError:
-                continue
-
-
-def walk(root):
-    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes."""
-    waiting, seen = [root], 0
-    while waiting and seen < FOLDERS_LIMIT:
-        folder, seen = waiting.pop(), seen + 1
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        files = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
-        yield folder, names, files
-        waiting += [os.path.join(folder, name) for name in names]
-
-
-def stale(root, tracked):
-    """Remove and return what would run in the place of a tracked module.
-
-    Bytecode beside the sources, and folders that are packages of the same name as a module.
-    """
-    removed = []
-    for folder, names, _ in walk(root):
-        for name in list(names):
-            full = os.path.join(folder, name)
-            path = os.path.relpath(full, root)
-            shadow = path + ".py" in tracked and not os.path.islink(full)
-            if name in SKIPPED or not (name == "__pycache__" or shadow):
-                continue
-            if not any(other.startswith(path + "/") for other in tracked):
-                shutil.rmtree(full, ignore_errors=True)
-                names.remove(name)
-                removed += [path] if shadow else []
-    return sorted(removed)[:NATIVE_LIMIT]
+        return 0, False
+    return len(data), b"PyInit_" in data
 
 
 def native(root, tracked):
     """Return untracked extension modules of the checkout: what was built in place."""
-    found = []
+    found, budget = [], READ_BUDGET
     for folder, names, files in walk(root):
         names[:] = [name for name in names if name not in SKIPPED]
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in ENVIRONMENTS):
+        if any(os.path.lexists(os.path.join(folder, mark)) for mark in ENVIRONMENTS):
             names[:] = []
             continue
-        paths = (os.path.relpath(os.path.join(folder, name), root) for name in files)
-        paths = [path for path in paths if path.endswith(".so") and path not in tracked]
-        found += [path for path in paths if is_module(os.path.join(root, path))]
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), root)
+            if name.endswith(".so") and path not in tracked and len(shown(path)) < NATIVE_PATH:
+                read, is_one = is_module(os.path.join(root, path)) if budget > 0 else (0, False)
+                budget -= read
+                found += [shown(path)] if is_one else []
+        if len(found) > NATIVE_LIMIT:
+            break
     return sorted(found)[:NATIVE_LIMIT]
 
 
 def interpreter(path):
     """Return what the file is: `resolved`, `kind` (elf, script, other, missing...), `cpython`."""
-    seen = {"resolved": os.path.realpath(path), "kind": "missing", "cpython": False}
+    seen = {"resolved": shown(os.path.realpath(path)), "kind": "missing", "cpython": False}
     if not os.path.exists(path):
         return dict(seen, kind="broken link" if os.path.islink(path) else "missing")
     if not os.path.isfile(path):
@@ -129,7 +265,7 @@ def interpreter(path):
         return dict(seen, kind="not executable")
     try:
         with open(path, "rb") as stream:
-            data = stream.read(256 << 20)
+            data = stream.read(READ_LIMIT)
     except OSError:
         return dict(seen, kind="not readable")
     if data.startswith(b"\x7fELF"):
@@ -142,15 +278,20 @@ def main():
     """Answer the request named on the command line."""
     with open(sys.argv[1], "rb") as stream:
         request = json.loads(stream.read().decode())
-    root = request["repository"]
-    open_up([*request["folders"], root])
-    names = {entry[0] for entry in request["tracked"]}
-    changes = ((entry[0], change(root, *entry)) for entry in request["tracked"])
+    for folder in request["folders"]:
+        open_up(folder)
+    paths = [entry[0] for entry in request["tracked"]]
+    checkout = Checkout(request["repository"], paths, request["removed"])
+    checkout.open_folders()
+    checkout.clear_caches()
+    checkout.clear_shadows()
+    changes = [checkout.change(*entry) for entry in request["tracked"]]
     answer = {
-        "touched": [pair for pair in changes if pair[1] is not None],
-        "shadows": stale(root, names),
-        "native": native(root, names),
+        "touched": [[index, change] for index, change in enumerate(changes) if change],
+        "native": native(request["repository"], checkout.tracked),
         "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
+        "shadows": [shown(path or ".") for path in checkout.shadows],
+        "stuck": [shown(path or ".") for path in checkout.stuck],
     }
     sys.stdout.write(json.dumps(answer))
 

@@ -8,9 +8,10 @@ from typing import Final
 from reb_action import documents, hidden, report, session, source
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.model.observation import Interpreter
 from reb_action.probing.interpreter import observe_interpreter
 from reb_action.probing.room import Room, reveal
-from reb_action.probing.survey import restore, survey
+from reb_action.probing.survey import Restored, Survey, restore, survey
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
 from reb_action.session import Phase, Session
@@ -53,16 +54,24 @@ def _look(
     pristine = source.open_existing(layout.source, begun.trial.manifest.commit)
     path = claimed.python_path if isinstance(claimed, Report) else None
     seen = survey(room, pristine, interpreter=path)
-    if isinstance(claimed, Report) and seen.interpreter is not None:
-        interpreter = observe_interpreter(room, claimed, seen.interpreter)
+    restored = restore(room, pristine, seen)
+    if isinstance(claimed, Report):
+        interpreter = _interpreter(room, claimed, seen, restored)
         documents.write(layout.interpreter, interpreter, kind="interpreter")
     return Freeze(
         report=claimed if isinstance(claimed, ReportFault) else None,
         report_sha256=None,
-        touched=restore(room, pristine, seen),
+        touched=restored.touched,
         survivors=(),
         native=seen.native,
     )
+
+
+def _interpreter(room: Room, claimed: Report, seen: Survey, restored: Restored) -> Interpreter:
+    """Observe the interpreter; where the checkout cannot be put right, nothing may run in it."""
+    if restored.fault is not None or seen.interpreter is None:
+        return Interpreter(path=claimed.python_path, path_is_good=True, fault=restored.fault)
+    return observe_interpreter(room, claimed, seen.interpreter)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

@@ -1,19 +1,22 @@
-"""Looks at the sandbox's files with the trusted interpreter: changes, built modules, the binary."""
+"""Looks at the sandbox's files with the trusted interpreter, and puts the commit's own back."""
 
+import os
 from dataclasses import dataclass
 from typing import Final
 
 from reb_action.copies import archive_of
-from reb_action.documents import answer_of
+from reb_action.documents import answer_of, show
 from reb_action.errors import SandboxError
 from reb_action.model.agent import Change, Touched
 from reb_action.probing.room import Room, nonce
-from reb_action.sandbox.protocol import Command
+from reb_action.sandbox.protocol import Command, Ended
 from reb_action.source import Source
 
 _TIMEOUT_SECONDS: Final = 600
-_LINK: Final = "120000"
-_EXECUTABLE: Final = "100755"
+_OUTPUT_LIMIT: Final = 64 * 1024 * 1024
+_TOLD: Final = 10_000
+# By env, where the folder or the interpreter is not there; by Python, where the probe is not.
+_NOT_BEGUN: Final = (125, 126, 127, 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,25 +30,41 @@ class InterpreterFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Survey:
-    """`touched` pairs a tracked path with its change; `native` are modules built in place.
+    """`touched` pairs a tracked file, by its index, with its change; `native` were built in place.
 
-    `shadows` are folders that stood in the place of tracked modules; the survey removed them.
+    `shadows` stood in the place of tracked folders and modules and were moved away; `stuck` is what
+    could not be. `fault` says why nothing was seen.
     """
 
-    touched: tuple[tuple[str, Change], ...]
-    shadows: tuple[str, ...]
-    native: tuple[str, ...]
-    interpreter: InterpreterFile | None
+    touched: tuple[tuple[int, Change], ...] = ()
+    shadows: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
+    native: tuple[str, ...] = ()
+    interpreter: InterpreterFile | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Restored:
+    """What was not as at the commit; `fault` says why it is not now, so that nothing can run."""
+
+    touched: tuple[Touched, ...] = ()
+    fault: str | None = None
 
 
 def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Survey:
-    """Hold the checkout against the commit; raises SandboxError when no answer comes."""
+    """Hold the checkout against the commit, and move away what stands in its way.
+
+    What ends or delays the look lies in the sandbox's files, and so is a finding: `fault`. Raises
+    SandboxError where the look could not even begin.
+    """
     question = {
         "repository": room.layout.repository,
         "folders": [room.layout.workspace, room.layout.runs, room.layout.home],
+        "removed": f"{room.layout.workspace}/.removed-{nonce()}",
         "interpreter": interpreter,
         "tracked": [
-            [file.path, file.mode == _EXECUTABLE, file.mode == _LINK, file.blob_sha1]
+            [file.path, file.is_executable, file.is_link, file.size_bytes, file.blob_sha1]
             for file in source.files
         ],
     }
@@ -56,19 +75,48 @@ def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Sur
             # Of ours, so that it is there whatever the agent did to its own folders.
             cwd=room.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
+            output_limit_bytes=_OUTPUT_LIMIT,
         )
     )
-    seen = answer_of(ended.stdout, Survey)
-    if seen is None:
-        why = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise SandboxError(f"the sandbox cannot be surveyed: {why or 'no answer'}; run it again")
-    return seen
+    seen = answer_of(ended.stdout, Survey) if ended.exit_code == 0 else None
+    if seen is not None:
+        return seen
+    if ended.exit_code in _NOT_BEGUN:
+        raise SandboxError(f"the sandbox cannot be surveyed: {_why(ended)}; run it again")
+    return Survey(fault=f"the files that the agent left cannot be looked at: {_why(ended)}")
 
 
-def restore(room: Room, source: Source, seen: Survey) -> tuple[Touched, ...]:
-    """Put tracked files back as they are at the commit, and say which, and what shadowed them."""
+def restore(room: Room, source: Source, seen: Survey) -> Restored:
+    """Put tracked files back as they are at the commit, and make sure that they are."""
+    if seen.fault is not None:
+        return Restored(fault=seen.fault)
+    touched = _touched(source, seen)
     if seen.touched:
-        archive = archive_of(source, [path for path, _ in seen.touched])
+        archive = archive_of(source, [source.files[index].path for index, _ in seen.touched])
         room.sandbox.put(room.layout.repository, archive)
-    changed = [Touched(path=path, change=change) for path, change in seen.touched]
-    return (*changed, *(Touched(path=path, change=Change.SHADOWED) for path in seen.shadows))
+    left = survey(room, source) if touched else seen
+    names = (*left.stuck, *(source.files[index].path for index, _ in left.touched if touched))
+    fault = left.fault
+    if names and fault is None:
+        fault = f"the checkout cannot be made as at the commit: {show(names[0])} stays as it is"
+    return Restored(touched=touched, fault=fault)
+
+
+def _touched(source: Source, seen: Survey) -> tuple[Touched, ...]:
+    """Return what a verdict tells of the changes: of very many, the first."""
+    changed = [(_shown(source.files[index].path), change) for index, change in seen.touched]
+    shadows = [(path, Change.SHADOWED) for path in seen.shadows]
+    told = (*changed[:_TOLD], *shadows[:_TOLD])
+    return tuple(Touched(path=path, change=change) for path, change in told)
+
+
+def _shown(path: str) -> str:
+    """Return a tracked path as text: bytes that are no UTF-8 stand in it as surrogates."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _why(ended: Ended) -> str:
+    if ended.timed_out:
+        return f"no answer within {_TIMEOUT_SECONDS} s"
+    last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return f"exit code {ended.exit_code} {show(last) if last else ''}".strip()
