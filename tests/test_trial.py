@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from reb_action import (
+    batch,
     documents,
     evidence,
     judging,
@@ -164,6 +165,36 @@ def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, n
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(DocumentError, match=name):
         judging.judge_again(layout)
+
+
+def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
+    wanted, folder, mirror, tmp_path, monkeypatch
+):
+    honest(folder)
+    observe = observing.observe
+
+    def stumbling(layout, level, *, tell):
+        if level is Level.C0 and layout.folder.name == "first":
+            raise ValueError("nobody foresaw this")
+        return observe(layout, level, tell=tell)
+
+    monkeypatch.setattr(observing, "observe", stumbling)
+    told = list[str]()
+    first = trial.run(
+        options_of(wanted, folder, mirror, tmp_path / "first"), environ={}, tell=told.append
+    )
+    assert "C0 could not be observed: nobody foresaw this" in told
+    assert first.result(Level.C0).outcome is Outcome.INVALID
+    assert first.result(Level.C1).outcome is Outcome.PASSED
+
+    def broken():
+        raise ValueError("nobody foresaw that")
+
+    second = options_of(wanted, folder, mirror, tmp_path / "second")
+    trials = [("broken", broken), ("second", lambda: second)]
+    ended = batch.run(trials, ends_at=None, environ={}, tell=told.append)
+    assert (ended.done, ended.broken, ended.left) == (("second",), ("broken",), ())
+    assert "this trial could not be run: nobody foresaw that" in told
 
 
 def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_path):
