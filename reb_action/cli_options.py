@@ -41,7 +41,7 @@ scoring_option = click.option(
     default="strict",
     show_default=True,
     type=click.Choice(["strict", "paper"]),
-    help="What goes by: our rules of evidence, or the paper's formulas; both are always shown.",
+    help="What the result goes by: our rules of evidence, or the paper's formulas; both are shown.",
 )
 sandbox_option = click.option(
     "--sandbox",
