@@ -53,6 +53,11 @@ def record_of(repository: str, level: Level) -> Path:
 
 
 def run_of(manifest: Manifest, level: Level) -> str:
-    """Return the SHA-256 of all that a level runs: commit, entry point, files and assets."""
-    parts = (manifest.commit, manifest.entrypoints[level], manifest.files, manifest.assets)
+    """Return the SHA-256 of all that a level runs and must have used.
+
+    These are the commit, the entry point, the files, the assets and the frameworks, whose libraries
+    are asked for.
+    """
+    entrypoint = manifest.entrypoints[level]
+    parts = (manifest.commit, entrypoint, manifest.files, manifest.assets, manifest.frameworks)
     return hashlib.sha256(documents.dump_json(documents.to_json(parts))).hexdigest()

@@ -6,7 +6,7 @@ import pytest
 from evidence import MANIFEST
 
 from reb_action import documents, qualified
-from reb_action.model.manifest import Level, Outcome
+from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.model.qualification import Control, Qualification
 
 
@@ -50,8 +50,10 @@ def test_what_was_seen_is_qualified_and_nothing_else(keep):
         {"files": {"start.py": "pass"}},
         {"entrypoints": {Level.C1: replace(MANIFEST.entrypoints[Level.C1], timeout_seconds=7)}},
         {"entrypoints": {}, "not_applicable": {Level.C1: "why"}},
+        {"frameworks": ()},
+        {"frameworks": (Framework.JAX,)},
     ],
-    ids=["commit", "files", "entry point", "no entry point"],
+    ids=["commit", "files", "entry point", "no entry point", "no framework", "framework"],
 )
 def test_another_run_is_not_qualified_by_it(keep, change):
     keep(record())
