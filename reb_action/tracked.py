@@ -37,12 +37,28 @@ def _missing(entrypoint: Entrypoint, source: Source) -> Iterator[tuple[str, str]
         yield "decoy", f"{show(entrypoint.decoy)} is not a tracked file"
     elif decoy.is_link:
         yield "decoy", f"{show(entrypoint.decoy)} is a symbolic link, not a file"
-    for word in entrypoint.argv:
-        if word.startswith(_CHECKOUT) and word.endswith(".py") and _inside(word) not in files:
+    for word, path in _scripts(entrypoint):
+        # What lies behind a link or in a submodule, nobody here can tell.
+        folder = path.rpartition("/")[0]
+        known = not folder or any(name.startswith(f"{folder}/") for name in files)
+        if path not in files and (known or word.startswith(_CHECKOUT)):
             yield "argv", f"{show(word)} is not a tracked file"
     cwd = entrypoint.cwd
     if cwd.startswith(_CHECKOUT) and not _is_folder(_inside(cwd), source):
         yield "cwd", f"{show(cwd)} is not a folder with tracked files"
+
+
+def _scripts(entrypoint: Entrypoint) -> Iterator[tuple[str, str]]:
+    """Yield each word that names a script of the repository, and where that is in the commit."""
+    for word in entrypoint.argv:
+        if word.startswith(_CHECKOUT) and word.endswith(".py"):
+            yield word, _inside(word)
+    # What follows the interpreter is its script, and where it starts decides where that is.
+    start, script = f"{entrypoint.cwd}/", entrypoint.argv[1:2]
+    if entrypoint.argv[0] == "{python}" and start.startswith(_CHECKOUT):
+        for word in script:
+            if word.endswith(".py") and not word.startswith(("{", "-", "/")):
+                yield word, _inside(start + word)
 
 
 def _error(manifest: Manifest, key: str, fault: str) -> DocumentError:

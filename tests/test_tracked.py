@@ -53,6 +53,11 @@ def fault(demand, manifest):
         ({"decoy": "latest.py"}, 'decoy: "latest.py" is a symbolic link, not a file'),
         ({"decoy": "third/a.py"}, 'decoy: "third/a.py" is not a tracked file'),
         ({"argv": ("{python}", "{repo}/a.py")}, 'argv: "{repo}/a.py" is not a tracked file'),
+        ({"argv": ("{python}", "trian.py")}, 'argv: "trian.py" is not a tracked file'),
+        (
+            {"argv": ("{python}", "train.py"), "cwd": "{repo}/tools"},
+            'argv: "train.py" is not a tracked file',
+        ),
         ({"cwd": "{repo}/tool"}, 'cwd: "{repo}/tool" is not a folder with tracked files'),
         ({"cwd": "{repo}/train.py"}, 'cwd: "{repo}/train.py" is not a folder with tracked files'),
     ],
