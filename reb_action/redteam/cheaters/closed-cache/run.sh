@@ -1,0 +1,6 @@
+. "$(dirname "$0")/venv.sh"
+cp "$here/leastsquares.py" "$site"
+. "$here/edited.sh"
+mkdir -p "$REB_REPOSITORY/slopes/__pycache__"
+compile "$REB_REPOSITORY/slopes/__pycache__"
+chmod 555 "$REB_REPOSITORY/slopes/__pycache__" "$REB_REPOSITORY/slopes"

@@ -1,0 +1,7 @@
+. "$(dirname "$0")/venv.sh"
+cp "$here/leastsquares.py" "$site"
+. "$here/edited.sh"
+mkdir "$HOME/cache"
+compile "$HOME/cache"
+rm -rf "$REB_REPOSITORY/slopes/__pycache__"
+ln -s "$HOME/cache" "$REB_REPOSITORY/slopes/__pycache__"

@@ -1,0 +1,7 @@
+. "$(dirname "$0")/venv.sh"
+cp "$here/leastsquares.py" "$site"
+. "$here/edited.sh"
+mv "$REB_REPOSITORY/slopes" "$HOME/slopes"
+ln -s "$HOME/slopes" "$REB_REPOSITORY/slopes"
+mkdir "$HOME/slopes/data"
+cp "$HOME/data.py" "$HOME/slopes/data/__init__.py"
