@@ -57,6 +57,8 @@ def cli() -> None:
     Try it without Docker, GPU or key:   reb demo
     One trial, from start to verdict:    reb run owner/name --agent pip
     The same, phase by phase:            reb start, agent, probe, audit, verdict, stop
+
+    An option of these can come from the environment too, as the action gives it: REB_AGENT=uv.
     """  # noqa: D301
 
 

@@ -1,21 +1,15 @@
 """Reads `repos/<owner>__<name>.yaml`: schema first, then what no schema can say."""
 
 import dataclasses
-import math
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Final, cast
 
-import yaml
-
 from reb_action.documents import (
     Json,
-    NotJsonError,
-    dump_json,
     from_json,
-    parse_json,
     problem,
     read_bytes,
     show,
@@ -36,15 +30,15 @@ from reb_action.model.manifest import (
     StepsProof,
 )
 from reb_action.proofs import may_crawl, may_explode
+from reb_action.strict_yaml import parse_yaml
 
 _LIMIT_BYTES: Final = 64 * 1024
-_DEPTH: Final = 32
 _NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
 
 
 def load(path: Path) -> Manifest:
     """Read one manifest; raises DocumentError that names file, key and value."""
-    data = _parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
+    data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
     fault = problem(data, "manifest")
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")
@@ -185,68 +179,3 @@ def _proof_faults(proof: Proof) -> Iterator[str]:
         yield f"the pattern {show(pattern)} repeats what repeats or chooses; it may never end"
     if pattern is not None and may_crawl(pattern):
         yield f"the pattern {show(pattern)} has more than two open wildcards; it may take for ever"
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses what YAML would silently accept: keys that occur twice or are not text, NaN."""
-
-    def construct_mapping(
-        self, node: yaml.MappingNode, deep: bool = False
-    ) -> dict[Hashable, object]:
-        seen = set[str]()
-        for key, _ in node.value:
-            if key.tag != "tag:yaml.org,2002:str":
-                raise _fault(key, f"the key {show(str(key.value))} is not text")
-            if key.value in seen:
-                raise _fault(key, f"the key {show(key.value)} occurs twice")
-            seen.add(key.value)
-        return cast(dict[Hashable, object], super().construct_mapping(node, deep=deep))
-
-    def construct_finite(self, node: yaml.ScalarNode) -> float:
-        value = self.construct_yaml_float(node)
-        if not math.isfinite(value):
-            raise _fault(node, f"{show(node.value)} is not a finite number")
-        return value
-
-
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_finite)
-# A date has no counterpart in JSON; it stays the text that it is.
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_scalar)
-
-
-def _fault(node: yaml.Node, clause: str) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=clause, problem_mark=node.start_mark)
-
-
-def _parse_yaml(data: bytes, name: str) -> Json:
-    try:
-        fault = next(_too_clever(data), None)
-        if fault is not None:
-            raise DocumentError(f"{name}: {fault}")
-        return parse_json(dump_json(yaml.load(data, Loader=_Loader)))  # noqa: S506
-    except NotJsonError as error:
-        raise DocumentError(f"{name}: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"{name}: not readable as YAML: {_yaml_clause(error)}") from None
-
-
-def _too_clever(data: bytes) -> Iterator[str]:
-    """Yield what YAML can and a manifest may not; stops at the first, whatever follows it."""
-    depth = 0
-    for event in yaml.parse(data, Loader=_Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        tag = cast(str | None, getattr(event, "tag", None))
-        if isinstance(event, yaml.AliasEvent):
-            yield "aliases are not allowed; write the value out"
-        if tag is not None:
-            yield f"the tag {show(tag)} is not allowed"
-        if depth > _DEPTH:
-            yield f"it is nested more than {_DEPTH} levels deep"
-
-
-def _yaml_clause(error: Exception) -> str:
-    clause = getattr(error, "problem", None) or getattr(error, "reason", None)
-    mark = getattr(error, "problem_mark", None)
-    told = clause or "it holds a number with too many digits"
-    return f"{told} (line {mark.line + 1})" if mark is not None else told

@@ -60,7 +60,7 @@ def show(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
 def validated(paths: Iterable[Path]) -> Iterator[str]:
     """Yield what was found good, and the denominators; raises DocumentError for the first fault."""
     manifests = [one for path in paths for one in _manifests(path)]
-    yield f"{len(manifests)} manifests are valid"
+    yield "1 manifest is valid" if len(manifests) == 1 else f"{len(manifests)} manifests are valid"
     yield "          " + "  ".join(f"{level:>5}" for level in Level if level is not Level.C5)
     yield "paper     " + "  ".join(f"{count:>5}" for count in _paper(manifests))
     yield "strict    " + "  ".join(f"{count:>5}" for count in _strict(manifests))

@@ -143,8 +143,12 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ),
         ("argv: [x]\nlimits: {total_seconds: 60}", 'the document: the key "limits" is not known'),
         ("argv: [x]\nname: other", "the agent other belongs in other.yaml"),
-        ("argv: [x", "not readable as YAML: while parsing a flow sequence"),
-        ("argv: [!!python/name:os.system x]", "not readable as YAML: could not determine a constr"),
+        ("argv: [x", "not readable as YAML: expected ',' or ']', but got '<stream end>' (line"),
+        (
+            "argv: [!!python/name:os.system x]",
+            'the tag "tag:yaml.org,2002:python/name:os.system" is',
+        ),
+        ("argv: [x]\nargv: [y]", 'not readable as YAML: the key "argv" occurs twice (line 4)'),
     ],
 )
 def test_wrong_agent_file_is_refused_in_one_line(tmp_path: Path, text: str, fault: str) -> None:

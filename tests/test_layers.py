@@ -10,7 +10,16 @@ LAYERS = (
     {
         *("documents", "manifest", "levels", "report", "challenge", "audit", "proofs", "ranks"),
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
-        *("redaction", "qualified", "shadow", "score", "statistics", "published", "changes"),
+        *(
+            "redaction",
+            "qualified",
+            "shadow",
+            "score",
+            "statistics",
+            "published",
+            "changes",
+            "strict_yaml",
+        ),
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, cast
 
-import yaml
-
 from reb_action.agents.argument import with_argument
 from reb_action.agents.spec import (
     AgentFile,
@@ -21,6 +19,7 @@ from reb_action.agents.spec import (
 from reb_action.documents import Json, problem, read_bytes, show
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
+from reb_action.strict_yaml import parse_yaml
 
 AGENTS: Final = (
     *("nop", "replay", "command", "pip", "uv"),
@@ -67,11 +66,7 @@ def load_packaged(name: str) -> AgentSpec:
 
 def load(path: Path) -> AgentSpec:
     """Read the file of an agent; raises DocumentError that names file, key and value."""
-    try:
-        data = cast(Json, yaml.safe_load(read_bytes(path, limit=_LIMIT_BYTES)))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        clause = str(error).splitlines()[0]
-        raise DocumentError(f"{path.name}: not readable as YAML: {clause}") from None
+    data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
     fault = problem(data, "agent") or next(_faults(cast(dict[str, Json], data)), None)
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")

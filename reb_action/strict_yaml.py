@@ -1,0 +1,78 @@
+"""YAML as people write it for us: one way to say a thing, and nothing but what JSON knows."""
+
+import math
+from collections.abc import Hashable, Iterator
+from typing import Final, cast
+
+import yaml
+
+from reb_action.documents import Json, NotJsonError, dump_json, parse_json, show
+from reb_action.errors import DocumentError
+
+_DEPTH: Final = 32
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses what YAML would silently accept: keys that occur twice or are not text, NaN."""
+
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[Hashable, object]:
+        seen = set[str]()
+        for key, _ in node.value:
+            if key.tag != "tag:yaml.org,2002:str":
+                raise _fault(key, f"the key {show(str(key.value))} is not text")
+            if key.value in seen:
+                raise _fault(key, f"the key {show(key.value)} occurs twice")
+            seen.add(key.value)
+        return cast(dict[Hashable, object], super().construct_mapping(node, deep=deep))
+
+    def construct_finite(self, node: yaml.ScalarNode) -> float:
+        value = self.construct_yaml_float(node)
+        if not math.isfinite(value):
+            raise _fault(node, f"{show(node.value)} is not a finite number")
+        return value
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_finite)
+# A date has no counterpart in JSON; it stays the text that it is.
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_scalar)
+
+
+def _fault(node: yaml.Node, clause: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=clause, problem_mark=node.start_mark)
+
+
+def parse_yaml(data: bytes, name: str) -> Json:
+    """Return what YAML says as JSON; raises DocumentError that names the file and the line."""
+    try:
+        fault = next(_too_clever(data), None)
+        if fault is not None:
+            raise DocumentError(f"{name}: {fault}")
+        return parse_json(dump_json(yaml.load(data, Loader=_Loader)))  # noqa: S506
+    except NotJsonError as error:
+        raise DocumentError(f"{name}: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise DocumentError(f"{name}: not readable as YAML: {_yaml_clause(error)}") from None
+
+
+def _too_clever(data: bytes) -> Iterator[str]:
+    """Yield what YAML can and a file of ours may not; stops at the first, whatever follows it."""
+    depth = 0
+    for event in yaml.parse(data, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        tag = cast(str | None, getattr(event, "tag", None))
+        if isinstance(event, yaml.AliasEvent):
+            yield "aliases are not allowed; write the value out"
+        if tag is not None:
+            yield f"the tag {show(tag)} is not allowed"
+        if depth > _DEPTH:
+            yield f"it is nested more than {_DEPTH} levels deep"
+
+
+def _yaml_clause(error: Exception) -> str:
+    clause = getattr(error, "problem", None) or getattr(error, "reason", None)
+    mark = getattr(error, "problem_mark", None)
+    told = clause or "it holds a number with too many digits"
+    return f"{told} (line {mark.line + 1})" if mark is not None else told
