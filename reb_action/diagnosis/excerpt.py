@@ -16,6 +16,14 @@ _CHAINED = (
     "The above exception was the direct cause",
 )
 
+# A launcher's error is that what it launched has failed.
+_LAUNCHER = "ChildFailedError"
+# Errors of a program's own logic: what came before was caught, and the program went on.
+_OWN = re.compile(
+    r"^(?:\[rank\d{1,4}\]: {0,4})?(?:ValueError|KeyError|IndexError|AssertionError"
+    r"|ZeroDivisionError)(?::|$)"
+)
+
 # Lines that sound like failures in runs that succeed: warnings, attempts that are caught, chatter.
 _WARNING = re.compile(
     r"Warning\b|\bWARNING\b(?!: Retrying)|\bwarnings\.warn\(| W tensorflow/|^W\d{4} |\[W |dlerror"
@@ -26,12 +34,17 @@ _WARNING = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Excerpt:
-    """The searched part of a log: each field is text of whole lines."""
+    """The searched part of a log: each text is of whole lines, `end` is the last of them.
+
+    `is_own` says that the last failure is an error of the program's own logic.
+    """
 
     last_failure: str
     errors: str
     warnings: str
+    end: str
     failed: bool
+    is_own: bool
 
 
 def excerpt(log: str) -> Excerpt:
@@ -41,6 +54,8 @@ def excerpt(log: str) -> Excerpt:
         last_failure=_joined(lines[_last_traceback(lines) :], warning=False),
         errors=_joined(lines, warning=False),
         warnings=_joined(lines, warning=True),
+        end=_end(lines),
+        is_own=_is_own(lines),
         failed=any(_TRACEBACK in line for line in lines),
     )
 
@@ -65,6 +80,12 @@ def _pieces(line: str) -> tuple[str, ...]:
     return (line[:LINE_CHARACTERS], line[-LINE_CHARACTERS:])
 
 
+def _end(lines: tuple[str, ...]) -> str:
+    """Return the last line, of one that was split its beginning."""
+    split = len(lines) > 1 and all(len(line) == LINE_CHARACTERS for line in lines[-2:])
+    return lines[-2 if split else -1] if lines else ""
+
+
 def _joined(lines: tuple[str, ...], *, warning: bool) -> str:
     return "\n".join(line for line in lines if bool(_WARNING.search(line)) is warning)
 
@@ -79,6 +100,15 @@ def _last_traceback(lines: tuple[str, ...]) -> int:
             break
         start = index
     return start if start < end else 0
+
+
+def _is_own(lines: tuple[str, ...]) -> bool:
+    start = _last_traceback(lines)
+    if any(_LAUNCHER in line for line in lines[start:]):
+        lines = lines[:start]
+        start = _last_traceback(lines)
+    failed = any(_TRACEBACK in line for line in lines[start:])
+    return failed and any(_OWN.match(line) for line in lines[start:])
 
 
 def _is_chained(lines: tuple[str, ...]) -> bool:

@@ -10,6 +10,8 @@ class Facts:
     exit_code: int | None = None
     signal: int | None = None
     timed_out: bool = False
+    # Whether ranks waited for each other when time was up.
+    hung: bool = False
     oom_killed: bool = False
     has_gpu: bool = True
     # Ranks that the level demands, each with a GPU of its own.

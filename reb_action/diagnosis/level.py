@@ -17,8 +17,6 @@ def explain(
     seen: Observation, *, log: str, has_gpu: bool, own_modules: frozenset[str], ranks: int = 1
 ) -> Diagnosis | None:
     """Return the likely cause of a failure; C0 names what is missing itself, so it has none."""
-    if isinstance(seen, RunObservation) and seen.timed_out and _hung(seen, ranks):
-        return Diagnosis(cause=Cause.NCCL)
     match seen:
         case ImportsObservation():
             return None
@@ -43,19 +41,27 @@ def _of_run(
     if seen.exit_code == 0 and all(proof.satisfied for proof in seen.proofs):
         # It ended well and was doubted for other reasons, which its log does not know.
         return None
-    if seen.fault is not None and "FileNotFoundError" in seen.fault:
-        # A command that a package installs, and none did: there is no log.
+    if seen.fault is not None and _lacks_its_command(seen):
+        # A package installs it, and none did: there is no log.
         return Diagnosis(cause=Cause.MISSING_DEPENDENCY, line=seen.fault[:PROOF_CHARACTERS])
     code = seen.exit_code
     facts = Facts(
         exit_code=code,
         signal=-code if code is not None and code < 0 else None,
         timed_out=seen.timed_out,
+        hung=seen.timed_out and _hung(seen, ranks),
         has_gpu=has_gpu,
         ranks=ranks,
         own_modules=own_modules,
     )
     return diagnose(log, facts)
+
+
+def _lacks_its_command(seen: RunObservation) -> bool:
+    """Say whether what is absent is the command itself, and not the folder that it is to run in."""
+    command = repr(seen.argv[0]) if seen.argv else ""
+    fault = seen.fault or ""
+    return "FileNotFoundError" in fault and bool(command) and fault.endswith(command)
 
 
 def _errors(seen: CudaObservation) -> Iterator[str]:

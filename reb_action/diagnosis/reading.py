@@ -12,6 +12,12 @@ PROOF_CHARACTERS = 300
 
 _MODULE = re.compile(r"\b(?:from|module|named) '(\w{1,80})")
 
+# What ninja and PyTorch's extension builder say while they compile.
+_BUILDING = re.compile(
+    r"\[\d{1,5}/\d{1,5}\] \S{0,200}(?:nvcc|[cg]\+\+|gcc|clang)|Building extension module "
+    r"|Emitting ninja build file "
+)
+
 # A rank that died leaves the others waiting: these outrank the deadline that then ends the run.
 _OUTRANK_THE_DEADLINE = frozenset({Cause.NCCL, Cause.OUT_OF_MEMORY_GPU, Cause.OUT_OF_MEMORY_HOST})
 
@@ -24,6 +30,8 @@ def diagnose(log: str, facts: Facts) -> Diagnosis | None:
     certain = _told_by_facts(facts)
     if certain is not None:
         return Diagnosis(cause=certain)
+    if facts.hung:
+        return _why_hung(excerpt(log), facts)
     found = _told_by_log(excerpt(log), facts)
     if facts.timed_out and (found is None or found.cause not in _OUTRANK_THE_DEADLINE):
         return Diagnosis(cause=Cause.TIMED_OUT)
@@ -40,9 +48,20 @@ def _told_by_facts(facts: Facts) -> Cause | None:
     return None
 
 
+def _why_hung(log: Excerpt, facts: Facts) -> Diagnosis:
+    """Tell why a rank kept the others waiting; where nothing does, they could not talk."""
+    if _BUILDING.match(log.end):
+        return Diagnosis(cause=Cause.TIMED_OUT, line=log.end.strip()[:PROOF_CHARACTERS])
+    return _first(RULES, log.last_failure, facts) or Diagnosis(cause=Cause.NCCL)
+
+
 def _told_by_log(log: Excerpt, facts: Facts) -> Diagnosis | None:
-    """Search the last traceback, then every error, then, if it did fail, the warnings."""
-    for text in dict.fromkeys((log.last_failure, log.errors)):
+    """Search the last traceback, then every error, then, if it did fail, the warnings.
+
+    An error of the program's own logic does not follow from what went wrong and was caught before.
+    """
+    searched = (log.last_failure,) if log.is_own else (log.last_failure, log.errors)
+    for text in dict.fromkeys(searched):
         found = _first(RULES, text, facts)
         if found is not None:
             return found

@@ -29,6 +29,7 @@ FACTS = st.builds(
     exit_code=st.none() | st.integers(-64, 255),
     signal=st.none() | st.integers(1, 64),
     timed_out=st.booleans(),
+    hung=st.booleans(),
     oom_killed=st.booleans(),
     has_gpu=st.booleans(),
     agent_gave_up=st.booleans(),
@@ -174,14 +175,62 @@ def test_what_a_module_of_the_repository_lacks_is_the_repository(log):
     assert diagnose(log, own) == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)
 
 
+RETRY = "urllib3: Max retries exceeded with url: /bert/resolve/main/config.json"
+COMPILING = "[3/40] /usr/local/cuda/bin/nvcc -c fused.cu"
+LONG = f"{COMPILING} {'-I/usr/include ' * 400}-o fused.o"
+
+
+@pytest.mark.parametrize(
+    ("log", "cause", "line"),
+    [
+        ("", Cause.NCCL, ""),
+        ("rank 1 step 0 loss 62.3921\n", Cause.NCCL, ""),
+        (f"{RETRY}\nretrying in 60 s\n", Cause.NETWORK_NEEDED, RETRY),
+        (f"{OOM}\n", Cause.OUT_OF_MEMORY_GPU, OOM),
+        (f"{TRACEBACK}\n{MISSING}\n", Cause.MISSING_DEPENDENCY, MISSING),
+        (f"{TRACEBACK}\n{MISSING}\ngoing on\n{TRACEBACK}\nValueError: bad\n", Cause.NCCL, ""),
+        (f"Building extension module fused...\n{COMPILING}\n", Cause.TIMED_OUT, COMPILING),
+        (f"[2/40] c++ -c fused.cpp\n{LONG}\n", Cause.TIMED_OUT, LONG[:PROOF_CHARACTERS]),
+        (f"{COMPILING}\nLoading extension module fused...\n", Cause.NCCL, ""),
+        ("[3/40] loss 0.1\n", Cause.NCCL, ""),
+    ],
+)
+def test_ranks_that_never_met_could_not_talk_only_where_nothing_else_is_named(log, cause, line):
+    seen = run(exit_code=None, timed_out=True, ranks=())
+    found = explain(seen, log=log, has_gpu=True, own_modules=frozenset(), ranks=2)
+    assert found == Diagnosis(cause=cause, line=line)
+
+
+@pytest.mark.parametrize("end", ["KeyError: 'lr'", "AssertionError", "[rank0]: ValueError: bad"])
+@pytest.mark.parametrize(
+    "caught",
+    [
+        f"{TRACEBACK}\n{MISSING}\neinops is optional, going on",
+        "ConnectionError: retrying\nloaded",
+        "sh: 1: nvidia-smi: not found",
+    ],
+)
+def test_what_was_caught_is_no_cause_of_an_error_of_the_program_itself(caught, end):
+    launcher = f"{TRACEBACK}\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError:"
+    failed = f'{caught}\n{TRACEBACK}\n  File "/r/train.py", line 9, in <module>\n{end}\n'
+    assert diagnose(failed, FAILED) is None
+    assert diagnose(f"{failed}{launcher}\n", FAILED) is None
+    assert diagnose(failed.replace(end, "RuntimeError: the engine died"), FAILED) is not None
+
+
+ABSENT = "it cannot be started: FileNotFoundError: [Errno 2] No such file or directory: '{}'"
+
+
 @pytest.mark.parametrize(
     ("fault", "cause"),
     [
-        ("it cannot be started: FileNotFoundError: 'lightly-train'", Cause.MISSING_DEPENDENCY),
+        (ABSENT.format("lightly-train"), Cause.MISSING_DEPENDENCY),
+        # The folder that it is to run in.
+        (ABSENT.format("/workspace/repo/tools"), None),
         ("it ended its supervisor", None),
     ],
 )
 def test_command_that_no_package_installed_is_a_missing_dependency(fault, cause):
-    seen = run(exit_code=None, proofs=(), fault=fault)
+    seen = run(argv=("lightly-train", "train"), exit_code=None, proofs=(), fault=fault)
     found = explain(seen, log="", has_gpu=False, own_modules=frozenset())
     assert (found and found.cause) == cause
