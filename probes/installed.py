@@ -1,94 +1,260 @@
 """Looks whether modules are really there, without running any of them.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S installed.py in.json`. The request has
-`search_paths` (of the reported interpreter) and `names` (top-level modules). The answer, on
-standard output, has for each name that stands in a search path: whether the metadata of a
-distribution lists it, and how many bytes of code it has, up to a limit. A folder of empty files has
-none.
+`search_paths` (of the reported interpreter), `names` (top-level modules) and `native` (paths of
+extension modules built in the checkout). The answer, on standard output: `modules`, for each name
+that stands in a search path or in the finder of an editable install, whether the metadata of a
+distribution lists it, and how many bytes of code it has, up to a limit; `mapped`, [dotted name,
+path] of what only such a finder leads to; `built`, which of `native` can initialise their module.
+Whatever cannot be read has no code: an environment may hold anything under any name.
 """
 
+import ast
+import functools
 import glob
 import json
 import os
+import re
+import stat
+import struct
 import sys
 
-CODE_LIMIT, METADATA_LIMIT, FILES_LIMIT = 4096, 16 << 20, 2000
-BINARY = (".so", ".pyc", ".pyd")
+CODE_LIMIT, SOURCE_LIMIT, LINE_LIMIT = 4096, 64 << 10, 100
+METADATA_LIMIT, METADATA_TOTAL, TABLE_LIMIT = 16 << 20, 64 << 20, 32 << 20
+ENTRIES_LIMIT, MANY, DYNAMIC_SYMBOLS = 4000, 500, 11
+LIBRARIES = ("site-packages", "dist-packages", "lib-dynload")
+# Comments and string literals, whether they end or not: no code is in them.
+NO_CODE = re.compile(
+    rb'#[^\n]*|(?:\b[bfru]{1,2})?(?:"""(?:\\.|[^\\])*?(?:"""|\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\Z)'
+    rb'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?)',
+    re.DOTALL | re.IGNORECASE,
+)
 
 
-def text_of(path):
-    """Return a metadata file's text, or nothing."""
-    if not os.path.isfile(path):
-        return ""
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        return stream.read(METADATA_LIMIT)
+def opened(path):
+    """Open a regular file; raises OSError for what is none, and is held up by no pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("no regular file")
+    return os.fdopen(descriptor, "rb")
 
 
-def listed(folder):
-    """Return the top-level names that distributions in one search path list as theirs."""
-    names = set()
-    for place in glob.glob(os.path.join(glob.escape(folder), "*.dist-info")):
-        for line in text_of(os.path.join(place, "RECORD")).splitlines():
-            names.add(line.split(",")[0].split("/")[0].split(".")[0])
-    found = glob.glob(os.path.join(glob.escape(folder), "*-info", "top_level.txt"))
-    for path in [*found, os.path.join(folder, "EGG-INFO", "top_level.txt")]:
-        names.update(text_of(path).split())
-    return names
+def content(path, limit):
+    """Return the first bytes of a regular file, or nothing."""
+    try:
+        with opened(path) as stream:
+            return stream.read(limit)
+    except (OSError, ValueError):
+        return b""
+
+
+class Metadata:
+    """What distributions list as theirs; each file is read once, all up to a limit."""
+
+    def __init__(self, wanted):
+        self.wanted, self.names, self.finders = wanted, set(), set()
+        self.left, self.seen = METADATA_TOTAL, set()
+
+    def lines(self, path):
+        """Return the lines of a metadata file that was not read before."""
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return []
+        if (found.st_dev, found.st_ino) in self.seen:
+            return []
+        self.seen.add((found.st_dev, found.st_ino))
+        data = content(path, min(METADATA_LIMIT, self.left))
+        self.left -= len(data)
+        return data.decode("utf-8", "replace").splitlines()
+
+    def read(self, folder):
+        """Add what the distributions in one search path list."""
+        for place in glob.iglob(os.path.join(glob.escape(folder), "*.dist-info")):
+            for line in self.lines(os.path.join(place, "RECORD")):
+                first = line.split(",")[0].split("/")[0]
+                self.names |= {first.split(".")[0]} & self.wanted
+                if first.endswith("_finder.py"):
+                    self.finders.add(os.path.join(folder, first))
+        found = glob.iglob(os.path.join(glob.escape(folder), "*-info", "top_level.txt"))
+        for path in [*found, os.path.join(folder, "EGG-INFO", "top_level.txt")]:
+            for line in self.lines(path):
+                self.names |= set(line.split()) & self.wanted
+
+
+def exports(stream):
+    """Return (symbols, names) of an ELF's dynamic symbol table; 64 bits, little end first."""
+    head = stream.read(64)
+    if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
+        return b"", b""
+    size, count = struct.unpack_from("<HH", head, 58)
+    stream.seek(struct.unpack_from("<Q", head, 40)[0])
+    headers = stream.read(size * count)
+    sections = [struct.unpack_from("<IIQQQQII", headers, at) for at in range(0, len(headers), size)]
+    for one in (one for one in sections if one[1] == DYNAMIC_SYMBOLS):
+        parts = []
+        for section in (one, sections[one[6]]):
+            stream.seek(section[4])
+            parts.append(stream.read(min(section[5], TABLE_LIMIT)))
+        return parts
+    return b"", b""
+
+
+def initialises(path):
+    """Tell whether a file is a native library that defines the entry of the module of its name."""
+    name = b"PyInit_" + os.fsencode(os.path.basename(path).split(".")[0]) + b"\0"
+    try:
+        with opened(path) as stream:
+            symbols, names = exports(stream)
+    except (OSError, ValueError, IndexError, OverflowError, struct.error):
+        return False
+    at = {found.start() for found in re.finditer(re.escape(name), names)}
+    whole = symbols[: len(symbols) // 24 * 24] if at else b""
+    return any(one[0] in at and one[3] for one in struct.iter_unpack("<IBBHQQ", whole))
 
 
 def code_in(path):
-    """Return how many bytes of code a file has: lines that are more than a comment."""
-    if path.endswith(BINARY):
-        return os.path.getsize(path)
-    if not path.endswith(".py"):
+    """Return how many bytes of code a file has: neither comments, texts nor fillers."""
+    if path.endswith(".so"):
+        return CODE_LIMIT if initialises(path) else 0
+    data = content(path, SOURCE_LIMIT) if path.endswith((".py", ".pyc")) else b""
+    if path.endswith(".pyc"):
+        # A header of 16 bytes, whose magic number ends a line, and a code object.
+        return len(data) if data[2:4] == b"\r\n" and data[16:17] in (b"\xe3", b"c") else 0
+    if b"\0" in data:
         return 0
-    with open(path, "rb") as stream:
-        lines = [line.strip() for line in stream.read(16 * CODE_LIMIT).splitlines()]
-    return sum(len(line) for line in lines if not line.startswith(b"#"))
+    lines = (line.strip() for line in NO_CODE.sub(b"", data).splitlines())
+    return sum(min(len(line), LINE_LIMIT) for line in lines if line not in (b"pass", b"..."))
+
+
+@functools.lru_cache(None)
+def is_library(folder):
+    """Tell whether a folder holds installed modules, or the standard library."""
+    return os.path.basename(folder) in LIBRARIES or os.path.isfile(os.path.join(folder, "os.py"))
+
+
+def is_another(path, name):
+    """Tell whether a file, links followed, is a module that is installed under another name."""
+    folder, below = os.path.split(os.path.realpath(path))
+    while folder != "/":
+        if is_library(folder):
+            return below.split(".")[0] != name
+        folder, below = os.path.split(folder)
+    return False
 
 
 def files_of(place):
-    """Return the regular files of a module: itself, or those below its folder."""
+    """Yield the files of a module: itself, or those below its folder, up to a limit."""
     if not os.path.isdir(place):
-        return [place] if os.path.isfile(place) else []
-    found = []
-    for folder, _, names in os.walk(place):
-        found += [os.path.join(folder, name) for name in names]
-        if len(found) > FILES_LIMIT:
-            break
-    return [path for path in found if os.path.isfile(path)]
+        yield place
+        return
+    waiting, seen = [place], 0
+    while waiting and seen < ENTRIES_LIMIT:
+        try:
+            entries = sorted(os.scandir(waiting.pop(0)), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        seen += len(entries)
+        waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for entry in entries[:ENTRIES_LIMIT]:
+            if os.path.isfile(entry.path):
+                yield entry.path
 
 
 def places(folder, wanted):
     """Return {name: [paths]} of what could be imported under the wanted names from a folder."""
     found = {}
-    for entry in os.listdir(folder):
+    try:
+        entries = os.listdir(folder)
+    except (OSError, ValueError):
+        return found
+    for entry in entries:
         path, name = os.path.join(folder, entry), entry.split(".")[0]
         plain = entry == name and os.path.isdir(path)
-        if name in wanted and (plain or entry.endswith((".py", *BINARY))):
+        if name in wanted and (plain or entry.endswith((".py", ".so", ".pyc"))):
             found.setdefault(name, []).append(path)
     return found
+
+
+def mapping_of(path):
+    """Return the MAPPING that setuptools writes into the finder of an editable install."""
+    try:
+        for one in ast.parse(content(path, SOURCE_LIMIT)).body:
+            names = getattr(one, "targets", [getattr(one, "target", None)])
+            if any(getattr(name, "id", None) == "MAPPING" for name in names):
+                value = ast.literal_eval(one.value)
+                return value if isinstance(value, dict) else {}
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        pass
+    return {}
+
+
+def module_at(path):
+    """Return what a path of a finder leads to: a package, or the path with a module's suffix."""
+    if not isinstance(path, str) or not path.isprintable() or not os.path.isabs(path):
+        return None
+    if os.path.isdir(path):
+        return path
+    found = [path + ".py", *sorted(glob.glob(glob.escape(path) + ".*.so")), path + ".so", path]
+    return next(
+        (one for one in found if one.endswith((".py", ".so")) and os.path.isfile(one)), None
+    )
+
+
+def mapped(folder, wanted):
+    """Yield (dotted name, path, finder) of what finders that a .pth file starts lead to."""
+    place = os.path.join(glob.escape(folder), "__editable__*")
+    started = b"".join(content(path, 4096) for path in sorted(glob.glob(place + ".pth"))[:MANY])
+    for finder in sorted(glob.glob(place + "_finder.py"))[:MANY]:
+        if os.path.basename(finder)[:-3].encode("utf-8", "replace") in started:
+            for name, target in mapping_of(finder).items():
+                parts = name.split(".") if isinstance(name, str) else [""]
+                there = module_at(target) if parts[0] in wanted else None
+                if there and len(name) < 100 and all(part.isidentifier() for part in parts):
+                    yield name, there, finder
+
+
+def code_of(name, paths):
+    """Return how much code the places of a module have, up to a limit."""
+    code = 0
+    for path in (path for place in paths for path in files_of(place)):
+        code += 0 if is_another(path, name) else code_in(path)
+        if code >= CODE_LIMIT:
+            break
+    return min(code, CODE_LIMIT)
+
+
+def look(request):
+    """Return the answer to a request."""
+    wanted, standing, led = set(request["names"]), {}, {}
+    paths = [path for path in dict.fromkeys(request["search_paths"]) if "\0" not in path]
+    metadata = Metadata(wanted)
+    for folder in paths:
+        metadata.read(folder)
+        for name, found in places(folder, wanted).items():
+            standing.setdefault(name, []).extend(found)
+    # Python asks a finder last: what stands in a search path comes before it.
+    finders = [one for path in paths for one in mapped(path, wanted - set(standing))]
+    for name, place, finder in finders:
+        led.setdefault(name, place)
+        if finder in metadata.finders:
+            metadata.names.add(name.split(".")[0])
+    for name, place in led.items():
+        standing.setdefault(name.split(".")[0], []).append(place)
+    modules = [
+        {"name": name, "listed": name in metadata.names, "code_bytes": code_of(name, found)}
+        for name, found in sorted(standing.items())
+    ]
+    built = [path for path in request["native"] if initialises(path)]
+    return {"modules": modules, "mapped": sorted(led.items()), "built": built}
 
 
 def main():
     """Answer the request named on the command line."""
     with open(sys.argv[1], "rb") as stream:
         request = json.loads(stream.read().decode())
-    wanted, known, standing = set(request["names"]), set(), {}
-    for folder in request["search_paths"]:
-        if os.path.isdir(folder):
-            known |= listed(folder)
-            for name, paths in places(folder, wanted).items():
-                standing.setdefault(name, []).extend(paths)
-    answer = []
-    for name, paths in sorted(standing.items()):
-        code = 0
-        for path in (path for place in paths for path in files_of(place)):
-            code += code_in(path)
-            if code >= CODE_LIMIT:
-                break
-        answer.append({"name": name, "listed": name in known, "code_bytes": min(code, CODE_LIMIT)})
-    sys.stdout.write(json.dumps({"modules": answer}))
+    sys.stdout.write(json.dumps(look(request)))
 
 
 if __name__ == "__main__":

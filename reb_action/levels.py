@@ -41,22 +41,24 @@ class LevelSpec:
 def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     """C0 holds when every third-party import resolves to an installed package."""
     assert isinstance(seen, ImportsObservation)  # noqa: S101
-    fault = seen.fault or (None if seen.files or not manifest.imports else "no file was read")
-    if fault is not None:
-        return unobserved_imports(manifest, Outcome.INVALID, fault)
+    if manifest.imports and not seen.files:
+        return unobserved_imports(manifest, Outcome.INVALID, "no file was read")
     wanted = set(seen.third_party)
-    absent = wanted & {*seen.missing, *seen.stub_only, *seen.hollow}
+    unfound = {*seen.missing, *seen.stub_only} - {*seen.editable}
+    absent = wanted if seen.fault else wanted & {*unfound, *seen.hollow}
+    missing = manifest.imports if seen.fault else min(len(seen.missing), manifest.imports)
     count = ImportCount(
-        missing=min(len(seen.missing), manifest.imports),
+        missing=missing,
         total=manifest.imports,
         strict_missing=len(absent),
         strict_total=len(wanted),
     )
+    told = seen.fault or _named("not installed", sorted(absent))
     return LevelResult(
         level=Level.C0,
-        outcome=_outcome(not absent),
-        paper=_outcome(not seen.missing),
-        reason=_named("not installed", sorted(absent)) or "every third-party import resolves",
+        outcome=_outcome(told is None),
+        paper=_outcome(not seen.missing and not seen.fault),
+        reason=told or "every third-party import resolves",
         imports=count,
     )
 

@@ -81,7 +81,9 @@ def readable(seen: Observation, kind: str) -> Observation:
         case CudaObservation():
             return replace(bare, frameworks=(), witness=_bare(bare.witness))
         case ImportsObservation():
-            return replace(bare, missing=(), third_party=(), stub_only=(), hollow=(), local=())
+            return replace(
+                bare, missing=(), third_party=(), stub_only=(), hollow=(), editable=(), local=()
+            )
 
 
 def _bare(witness: Witness) -> Witness:

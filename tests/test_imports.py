@@ -273,6 +273,10 @@ def test_unresolved_names_are_read_by_rule():
             document(diagnostic("L'importation « a »")),
             'a diagnostic about an import names no module: "L\'importation « a »"',
         ),
+        (
+            document({"message": 'An internal error occurred while type checking file "a.py"'}),
+            "it has failed at a file",
+        ),
         ({"generalDiagnostics": []}, "`summary` is no object"),
         (
             {"generalDiagnostics": [], "summary": {"filesAnalyzed": True}},

@@ -56,7 +56,15 @@ C0 = {
         imports(third_party=tuple("abcdefghij"), missing=tuple("abcdefghij")),
         *(FAILED, FAILED, "10 not installed: a, b, c, d, e, f, g, h and 2 more", (10, 10)),
     ),
-    "pyright's fault": (imports(fault="pyright died"), INVALID, INVALID, "pyright died", None),
+    "nothing can be seen": (imports(fault="pyright died"), FAILED, FAILED, "pyright died", (2, 2)),
+    "editable install": (
+        imports(missing=("numpy",), stub_only=("torch",), editable=("numpy", "torch")),
+        *(PASSED, FAILED, "every third-party import resolves", (0, 2)),
+    ),
+    "editable install without code": (
+        imports(missing=("numpy",), hollow=("torch",), editable=("torch",)),
+        *(FAILED, FAILED, "2 not installed: numpy, torch", (2, 2)),
+    ),
     "nothing read": (imports(files=0), INVALID, INVALID, "no file was read", None),
 }
 
@@ -271,7 +279,7 @@ def test_run_that_holds(level):
 
 LONG = "x" * 9000
 TOO_LARGE = {
-    Level.C0: (imports(missing=(LONG,)), INVALID),
+    Level.C0: (imports(missing=(LONG,)), FAILED),
     Level.C2: (cuda(cuda_facts(build=LONG)), FAILED),
     Level.C3: (run(witness=witness(libraries=(replace(LIBTORCH, path=LONG),))), FAILED),
     Level.C4: (run(ranks=(rank(0, device=LONG),)), FAILED),

@@ -9,6 +9,7 @@ from reb_action.errors import ToolchainError
 
 _MODULE: Final = re.compile(r'Import "([^"]+)" could not be resolved')
 _SHOWN: Final = 120
+_BROKEN: Final = "An internal error occurred while "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +33,9 @@ def read_unresolved(document: object) -> Unresolved:
     """
     report = _object(document, "the document")
     diagnostics = [_object(item, "a diagnostic") for item in _array(report, "generalDiagnostics")]
+    if any(str(item.get("message")).startswith(_BROKEN) for item in diagnostics):
+        # What it says of that file is not all that there is to say.
+        raise _garbled("it has failed at a file")
     return Unresolved(
         missing=frozenset(_modules(diagnostics, rule="reportMissingImports")),
         stub_only=frozenset(_modules(diagnostics, rule="reportMissingModuleSource")),

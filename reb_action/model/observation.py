@@ -37,7 +37,9 @@ class ImportsObservation:
     """C0: which imports pyright does not resolve in the agent's interpreter.
 
     `hollow` resolve to a stub without code, which the strict count does not take for installed;
-    `local` are the top-level names that the repository itself provides.
+    `editable` only the finder of an editable install leads to, which the strict count follows;
+    `local` are the top-level names that the repository itself provides; `fault` says how the
+    environment kept us from looking, so that nothing was found.
     """
 
     total: int
@@ -48,6 +50,7 @@ class ImportsObservation:
     pyright: str
     seconds: float
     hollow: tuple[str, ...] = ()
+    editable: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     fault: str | None = None
 

@@ -1,50 +1,84 @@
 """Has pyright resolve the imports of the repository; the observation of C0."""
 
-import shutil
+import re
 import time
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from reb_action import imports, toolchain
-from reb_action.documents import NotJsonError, parse_json
-from reb_action.errors import SandboxError, ToolchainError
+from reb_action.imports import Unresolved
 from reb_action.model.observation import ImportsObservation, Interpreter
-from reb_action.probing.installed import hollow_modules
+from reb_action.probing.installed import Installed, installed
+from reb_action.probing.resolution import Tree, resolve
 from reb_action.probing.room import Room, nonce
-from reb_action.sandbox.protocol import Command, Ended
 from reb_action.source import Source
 
-_TIMEOUT_SECONDS: Final = 1200
-_OUTPUT_LIMIT: Final = 64 * 1024 * 1024
+_PATH_BYTES: Final = 240
+"""So that no component is too long for a file system, whatever goes in front of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """What pyright and the probe said; `fault` says how the environment kept them from it."""
+
+    missing: frozenset[str]
+    stub_only: frozenset[str] = frozenset()
+    hollow: frozenset[str] = frozenset()
+    editable: frozenset[str] = frozenset()
+    fault: str | None = None
 
 
 def observe_imports(
     room: Room, source: Source, interpreter: Interpreter, native: tuple[str, ...]
 ) -> ImportsObservation:
-    """Return which imports pyright does not resolve; `native` are modules built in the checkout."""
+    """Return which imports pyright does not resolve; `native` are modules built in the checkout.
+
+    What an environment does to those who look at it is its own fault, and a finding; raises
+    SandboxError or ToolchainError where they fail without it too.
+    """
     tools = toolchain.find_toolchain()
     _place(tools, room.mount / "toolchain")
-    begun, place = time.monotonic(), f"imports-{nonce()}"
-    texts = sources(source)
-    _lay_out(room, source, texts, interpreter, native, place)
-    try:
-        unresolved = imports.read_unresolved(_pyright(room, place))
-    finally:
-        shutil.rmtree(room.mount / place, ignore_errors=True)
+    begun, texts = time.monotonic(), sources(source)
     by_file = {path: imports.imported_names(text) for path, text in texts.items()}
     names = frozenset[str]().union(*by_file.values())
     local = imports.local_names(by_file)
     third_party = imports.third_party(names, local=local)
+    root = f"{room.layout.repository}/"
+    native = tuple(root + path for path in _beside(source, native))
+    found = installed(room, interpreter, third_party, native=native)
+    built = tuple(path.removeprefix(root) for path in found.built if path in native)
+    tree = Tree(files=_files(source, texts, built), search=_search_paths(interpreter))
+    seen = _look(room, tree, found, names)
     return ImportsObservation(
         total=len(names),
-        missing=tuple(sorted(unresolved.missing)),
+        missing=tuple(sorted(seen.missing)),
         third_party=tuple(sorted(third_party)),
-        stub_only=tuple(sorted(unresolved.stub_only)),
-        hollow=hollow_modules(room, interpreter, third_party - unresolved.missing),
+        stub_only=tuple(sorted(seen.stub_only)),
+        hollow=tuple(sorted(seen.hollow)),
+        editable=tuple(sorted(seen.editable)),
         local=tuple(sorted(local)),
         files=len(texts),
         pyright=tools.version,
         seconds=round(time.monotonic() - begun, 2),
+        fault=seen.fault,
+    )
+
+
+def _look(room: Room, tree: Tree, found: Installed, names: frozenset[str]) -> _Seen:
+    if found.fault is not None:
+        return _Seen(missing=names, fault=found.fault)
+    first = resolve(room, tree)
+    if isinstance(first, str):
+        return _Seen(missing=names, fault=first)
+    editable = _through_finders(room, tree, found, first)
+    if isinstance(editable, str):
+        return _Seen(missing=names, fault=editable)
+    return _Seen(
+        missing=first.missing,
+        stub_only=first.stub_only,
+        hollow=found.hollow - first.missing,
+        editable=editable,
     )
 
 
@@ -67,51 +101,52 @@ def sources(source: Source) -> dict[str, bytes]:
     return found
 
 
-def _lay_out(
-    room: Room,
-    source: Source,
-    texts: dict[str, bytes],
-    interpreter: Interpreter,
-    native: tuple[str, ...],
-    place: str,
-) -> None:
+def _beside(source: Source, native: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths that can stand in a tree with the tracked files, as those are restored."""
+    tracked = {file.path for file in source.files}
+    return tuple(
+        path
+        for path in native
+        if path.isprintable()
+        and len(path.encode()) <= _PATH_BYTES
+        and not tracked & {*map(str, PurePosixPath(path).parents)}
+    )
+
+
+def _files(source: Source, texts: dict[str, bytes], built: tuple[str, ...]) -> dict[str, bytes]:
     reduced = {path: imports.sufficient_source(text) for path, text in texts.items()}
     others = {
         file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""
         for file in source.files
         if file.path.endswith((".py", ".pyi", ".so")) and file.path not in reduced
     }
-    files = {**dict.fromkeys(native, b""), **others, **reduced}
-    major, minor = (interpreter.version or "3.11").split(".")[:2]
-    search = toolchain.SearchPaths(
-        version=(int(major), int(minor)),
+    return {**dict.fromkeys(built, b""), **others, **reduced}
+
+
+def _search_paths(interpreter: Interpreter) -> toolchain.SearchPaths:
+    version = re.match(r"3\.(\d{1,2})\.", interpreter.version or "")
+    return toolchain.SearchPaths(
+        version=(3, int(version[1])) if version else (3, 11),
         prefix=interpreter.prefix or "",
         paths=interpreter.search_paths,
     )
-    toolchain.lay_out(room.mount / place, files=files.items(), search=search)
 
 
-def _pyright(room: Room, place: str) -> object:
-    tools = room.layout.tools
-    ended = room.sandbox.run(
-        Command(
-            argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
-            cwd=room.layout.tools,
-            timeout_seconds=_TIMEOUT_SECONDS,
-            env=toolchain.ENVIRONMENT,
-            output_limit_bytes=_OUTPUT_LIMIT,
-        )
-    )
-    if ended.exit_code not in toolchain.FINISHED:
-        raise SandboxError(f"pyright did not end well in the sandbox: {_why(ended)}; run it again")
-    try:
-        return parse_json(ended.stdout)
-    except NotJsonError as error:
-        raise ToolchainError(f"pyright's answer is not JSON: {error}; run it again") from None
+def _unfound(seen: Unresolved) -> frozenset[str]:
+    return seen.missing | seen.stub_only
 
 
-def _why(ended: Ended) -> str:
-    if ended.timed_out:
-        return f"no answer within {_TIMEOUT_SECONDS} s"
-    last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    return f"exit code {ended.exit_code} {last[:200]}".strip()
+def _through_finders(
+    room: Room, tree: Tree, found: Installed, first: Unresolved
+) -> frozenset[str] | str:
+    """Return the names that pyright finds when it is led where finders of editable installs lead.
+
+    pyright runs no code, so it knows no finder; the paper's count does not either.
+    """
+    solid = {name.partition(".")[0] for name, _ in found.mapped} - found.hollow
+    wanted = solid & _unfound(first)
+    if not wanted:
+        return frozenset()
+    links = tuple(one for one in found.mapped if one[0].partition(".")[0] in wanted)
+    second = resolve(room, replace(tree, links=links))
+    return second if isinstance(second, str) else frozenset(wanted - _unfound(second))

@@ -1,6 +1,6 @@
 """Tells modules that are really installed from stubs that only make an import resolve."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +8,7 @@ from reb_action.documents import answer_of
 from reb_action.errors import SandboxError
 from reb_action.model.observation import Interpreter
 from reb_action.probing.room import Room, nonce
-from reb_action.sandbox.protocol import Command
+from reb_action.sandbox.protocol import Command, Ended
 
 UNLISTED_BYTES: Final = 500
 """Code that a module must have if no distribution lists it: some twenty lines, no mere stub."""
@@ -35,23 +35,56 @@ class Module:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    modules: tuple[Module, ...]
+class Installed:
+    """What stands behind the names that were asked for; `fault` says why that cannot be seen.
+
+    `mapped` are [dotted name, path] that only the finder of an editable install leads to; `built`
+    are the native files of the checkout that are extension modules under their own name.
+    """
+
+    modules: tuple[Module, ...] = ()
+    mapped: tuple[tuple[str, str], ...] = ()
+    built: tuple[str, ...] = ()
+    fault: str | None = None
+
+    @property
+    def hollow(self) -> frozenset[str]:
+        """Return the names that only stubs stand for."""
+        return frozenset(module.name for module in self.modules if module.is_hollow)
 
 
-def hollow_modules(room: Room, interpreter: Interpreter, names: Collection[str]) -> tuple[str, ...]:
-    """Return which of the names only stubs stand for; raises SandboxError when no answer comes."""
-    question = {"search_paths": list(interpreter.search_paths), "names": sorted(names)}
+def installed(
+    room: Room, interpreter: Interpreter, names: Collection[str], *, native: Sequence[str]
+) -> Installed:
+    """Look for code behind names; raises SandboxError only if no environment can be looked at."""
+    asked = {
+        "search_paths": list(interpreter.search_paths),
+        "names": sorted(names),
+        "native": list(native),
+    }
+    ended = _ask(room, asked)
+    seen = answer_of(ended.stdout, Installed)
+    if seen is not None:
+        return seen
+    nothing = _ask(room, {"search_paths": [], "names": [], "native": []})
+    if answer_of(nothing.stdout, Installed) is None:
+        raise SandboxError(f"what is installed cannot be seen: {_why(nothing)}; run it again")
+    return Installed(fault=f"what is installed cannot be seen: {_why(ended)}")
+
+
+def _ask(room: Room, question: Mapping[str, object]) -> Ended:
     asked = room.ask(f"installed-{nonce()}", question)
-    ended = room.sandbox.run(
+    return room.sandbox.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("installed"), asked),
-            cwd=room.layout.workspace,
+            cwd=room.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
-    seen = answer_of(ended.stdout, _Answer)
-    if seen is None:
-        why = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise SandboxError(f"what is installed cannot be seen: {why or 'no answer'}; run it again")
-    return tuple(module.name for module in seen.modules if module.is_hollow)
+
+
+def _why(ended: Ended) -> str:
+    if ended.timed_out:
+        return f"no end within {_TIMEOUT_SECONDS} s"
+    last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return last[:200] or f"exit code {ended.exit_code}"

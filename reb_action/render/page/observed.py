@@ -43,6 +43,7 @@ def _imports(seen: ImportsObservation, counted: ImportCount | None) -> Html:
         ("unresolved", named(seen.missing) if seen.missing else "none"),
         ("stubs only, no package", named(seen.stub_only) if seen.stub_only else None),
         ("packages without code", named(seen.hollow) if seen.hollow else None),
+        ("found through editable installs", named(seen.editable) if seen.editable else None),
         ("read", f"{count(seen.files, 'file')} in {duration(seen.seconds)}"),
         ("pyright", seen.pyright),
         ("fault", seen.fault),

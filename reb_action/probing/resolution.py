@@ -1,0 +1,103 @@
+"""Has pyright resolve a tree's imports in the sandbox, and says whose fault it is if it fails."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from reb_action import toolchain
+from reb_action.documents import NotJsonError, parse_json
+from reb_action.errors import ToolchainError
+from reb_action.imports import Unresolved, read_unresolved
+from reb_action.probing.room import Room, nonce
+from reb_action.sandbox.protocol import Command, Ended
+
+_TIMEOUT_SECONDS: Final = 1200
+_OUTPUT_LIMIT: Final = 64 * 1024 * 1024
+_NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
+_LINKS: Final = "mapped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tree:
+    """What pyright looks at: files by their path, and where else modules can be.
+
+    `links` are [dotted name, path in the sandbox] of modules that stand in no search path.
+    """
+
+    files: Mapping[str, bytes]
+    search: toolchain.SearchPaths
+    links: tuple[tuple[str, str], ...] = ()
+
+
+def resolve(room: Room, tree: Tree) -> Unresolved | str:
+    """Return what pyright does not find, or how the environment keeps it from telling.
+
+    Whose fault it is shows a run without the environment: if that fails too, ToolchainError.
+    """
+    seen = _run(room, tree)
+    if isinstance(seen, Unresolved):
+        return seen
+    alone = _run(room, replace(tree, search=_NOWHERE, links=()))
+    if isinstance(alone, Unresolved):
+        return f"pyright cannot look at this environment: {seen}"
+    raise ToolchainError(f"pyright does not work in the sandbox: {alone}; run it again")
+
+
+def _run(room: Room, tree: Tree) -> Unresolved | str:
+    place = f"imports-{nonce()}"
+    try:
+        _lay_out(room, tree, place)
+        return _answer(_pyright(room, place))
+    finally:
+        shutil.rmtree(room.mount / place, ignore_errors=True)
+
+
+def _lay_out(room: Room, tree: Tree, place: str) -> None:
+    search = tree.search
+    if tree.links:
+        own = f"{room.layout.tools}/{place}/{_LINKS}"
+        search = replace(search, paths=(*search.paths, own))
+    toolchain.lay_out(room.mount / place, files=tree.files.items(), search=search)
+    for name, target in tree.links:
+        _link(room.mount / place / _LINKS, name, target)
+
+
+def _link(folder: Path, name: str, target: str) -> None:
+    *above, last = name.split(".")
+    suffix = next((one for one in (".py", ".so") if target.endswith(one)), "")
+    link = folder.joinpath(*above, last + suffix)
+    # The link of a package has its parts already, and leads where nothing of ours may be written.
+    if not any(folder.joinpath(*above[:depth]).is_symlink() for depth in range(1, len(above) + 1)):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+
+
+def _pyright(room: Room, place: str) -> Ended:
+    tools = room.layout.tools
+    return room.sandbox.run(
+        Command(
+            argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
+            cwd=tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            env=toolchain.ENVIRONMENT,
+            output_limit_bytes=_OUTPUT_LIMIT,
+        )
+    )
+
+
+def _answer(ended: Ended) -> Unresolved | str:
+    if ended.timed_out:
+        return f"it had not ended after {_TIMEOUT_SECONDS} s"
+    if b"heap out of memory" in ended.stderr:
+        return f"it needs more than {toolchain.HEAP_MIB} MiB of memory"
+    if ended.exit_code not in toolchain.FINISHED:
+        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"exit code {ended.exit_code} {last[:200]}".strip()
+    try:
+        return read_unresolved(parse_json(ended.stdout))
+    except NotJsonError as error:
+        return f"its answer is not JSON: {error}"
+    except ToolchainError as error:
+        return str(error)
