@@ -14,17 +14,40 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sandbox_fixtures import archive
 
+from reb_action import evidence, report, trial
+from reb_action.demo import committed
 from reb_action.errors import SandboxError
-from reb_action.layout import data_folder
+from reb_action.freezing import freeze
+from reb_action.layout import SessionLayout, data_folder
+from reb_action.levels import spec_of
 from reb_action.manifest import load
 from reb_action.model.agent import Change
+from reb_action.model.manifest import Level, Outcome
 from reb_action.probing.room import Room, reveal
+from reb_action.probing.run import observe_run
 from reb_action.probing.survey import restore, survey
-from reb_action.sandbox.protocol import Ended
+from reb_action.sandbox import select
+from reb_action.sandbox.protocol import Ended, Kind
+from reb_action.session import AgentChoice
 from reb_action.source import Source, TrackedFile
+from reb_action.verdict import judge
 
 PROBE = data_folder("probes") / "survey.py"
+HONEST = json.dumps(
+    {
+        "python_path": "/opt/env/bin/python",
+        "python_version": None,
+        "torch_version": None,
+        "cuda_available": None,
+        "gpu_count": None,
+        "ddp_expected_ok": None,
+        "env_tool": "venv",
+        "env_name": None,
+        "notes": None,
+    }
+).encode()
 DEMO = Path(__file__).parent / "demo" / "manifest.yaml"
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 FILES = {
@@ -262,14 +285,16 @@ def test_what_cannot_be_moved_is_told(checkout):
 
 
 class Answering:
-    """A sandbox in which every look ends as it is told."""
+    """A sandbox in which every look ends as it is told, and nothing else happens."""
 
     trusted_python = "/usr/bin/python3"
 
-    def __init__(self, layout, ended):
-        self.layout, self.ended, self.put_paths = layout, ended, []
+    def __init__(self, real, ended):
+        self.layout, self.spec, self.ended, self.put_paths = real.layout, real.spec, ended, []
+        self.halt, self.resume, self.read = real.halt, real.resume, real.read
 
-    def run(self, _command):
+    def run(self, command):
+        assert command.argv[3].endswith("/survey.py")
         return self.ended
 
     def put(self, folder, _archive):
@@ -313,7 +338,7 @@ def ended(code, stdout=b"", stderr=b"", *, timed_out=False):
     ],
 )
 def test_look_that_dies_is_the_agents_affair(room, source, end, why):
-    seen = survey(replace(room, sandbox=Answering(room.layout, end)), source)
+    seen = survey(replace(room, sandbox=Answering(room.sandbox, end)), source)
     fault = f"the files that the agent left cannot be looked at: {why}"
     assert seen.fault == fault
     assert restore(room, source, seen).fault == fault
@@ -321,7 +346,7 @@ def test_look_that_dies_is_the_agents_affair(room, source, end, why):
 
 @pytest.mark.parametrize("code", [2, 125, 126, 127])
 def test_look_that_cannot_begin_is_a_fault_of_the_runner(room, source, code):
-    room = replace(room, sandbox=Answering(room.layout, ended(code, stderr=b"env: gone\n")))
+    room = replace(room, sandbox=Answering(room.sandbox, ended(code, stderr=b"env: gone\n")))
     with pytest.raises(SandboxError, match="cannot be surveyed: exit code"):
         survey(room, source)
 
@@ -337,8 +362,39 @@ def test_restore_gives_back_every_file_and_looks_again(room, source):
 
 def test_restore_that_does_not_hold_is_told(room, source):
     end = ended(0, stdout=json.dumps({"touched": [[1, "modified"]]}).encode())
-    sandbox = Answering(room.layout, end)
+    sandbox = Answering(room.sandbox, end)
     lame = replace(room, sandbox=sandbox)
     restored = restore(lame, source, survey(lame, source))
     why = 'the checkout cannot be made as at the commit: "pkg/__init__.py" stays as it is'
     assert (restored.fault, sandbox.put_paths) == (why, [room.layout.repository])
+
+
+def test_run_is_failed_where_the_checkout_cannot_be_looked_at(room, source):
+    lame = replace(room, sandbox=Answering(room.sandbox, ended(None, timed_out=True)))
+    claimed = report.parse(HONEST)
+    seen, log = observe_run(lame, source, claimed, Level.C1)
+    result = spec_of(Level.C1).judge(room.manifest, seen)
+    why = "the files that the agent left cannot be looked at: no answer within 600 s"
+    assert (result.outcome, result.paper, result.reason) == (Outcome.FAILED, Outcome.FAILED, why)
+    assert log == b""
+
+
+def test_levels_are_blocked_where_the_checkout_cannot_be_looked_at(tmp_path):
+    wanted = committed(DEMO.parent, tmp_path / "mirror")
+    choice = AgentChoice(name="nop", argument=None, total_seconds=60, setup_seconds=60)
+    options = trial.Options(
+        manifest=wanted,
+        agent=choice,
+        folder=tmp_path / "trial",
+        kind=Kind.LOCAL,
+        mirror=tmp_path / "mirror",
+    )
+    begun = trial.start(options, owner=os.getpid(), tell=lambda _: None)
+    layout, sandbox = SessionLayout(folder=options.folder), select.attach(begun.spec, begun.handle)
+    sandbox.put(sandbox.layout.workspace, archive({"report.json": HONEST}))
+    freeze(layout, begun, Answering(sandbox, ended(137)), tell=lambda _: None)
+    trial.stop(layout, tell=lambda _: None)
+    results = {one.level: (one.outcome, one.reason) for one in judge(evidence.read(layout)).results}
+    why = "the files that the agent left cannot be looked at: exit code 137"
+    assert results[Level.C0] == results[Level.C1] == (Outcome.BLOCKED, why)
+    assert results[Level.C5][0] is Outcome.FAILED
