@@ -1,4 +1,4 @@
-"""Tells what the reported interpreter is: `python facts.py in.json out.json`, run under it.
+"""Tells what is in the reported interpreter: `python facts.py in.json out.json`, run under it.
 
 The request has `nonce`, `program` (an expression that only a Python can work out), `frameworks`
 and `seed`. The answer is written again after each framework, so that one which takes the
@@ -7,9 +7,10 @@ interpreter down loses nothing said before it.
 
 import json
 import os
-import platform
 import sys
 import sysconfig
+
+PTH_LIMIT = 16 << 20
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
@@ -35,16 +36,29 @@ def size(folder):
     return total
 
 
+def has_code(path):
+    """Tell whether a file, which may as well be a checkpoint or no file, has lines that import."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as stream:
+            lines = stream.read(PTH_LIMIT).splitlines()
+    except OSError:
+        return False
+    return any(line.startswith((b"import ", b"import\t")) for line in lines)
+
+
 def hooks():
     """Return what runs at every start: customize modules, lines of code in .pth files."""
     customs = [name for name in ("sitecustomize", "usercustomize") if name in sys.modules]
     found = ["%s: %s" % (name, getattr(sys.modules[name], "__file__", None)) for name in customs]
     for folder in sys.path:
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            if name.endswith(".pth"):
-                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
-                    if any(line.startswith(("import ", "import\t")) for line in stream):
-                        found.append("pth: %s" % os.path.join(folder, name))
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        paths = [os.path.join(folder, name) for name in names if name.endswith(".pth")]
+        found += ["pth: %s" % path for path in paths if has_code(path)]
     return found
 
 
@@ -90,8 +104,7 @@ def main():
     answer = {
         "nonce": request["nonce"],
         "worked_out": repr(eval(request["program"])),
-        "implementation": platform.python_implementation(),
-        "version": platform.python_version(),
+        "implementation": sys.implementation.name,
         "executable": sys.executable,
         "running": os.path.realpath("/proc/self/exe"),
         "prefix": sys.prefix,

@@ -1,5 +1,6 @@
 """Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,7 +17,9 @@ from reb_action.probing.survey import InterpreterFile
 
 _TIMEOUT_SECONDS: Final = 300
 _TEXT_LIMIT: Final = 500
+_PLAIN: Final = "import sys; print(sys.argv[1], sys.hexversion)"
 _LIST_LIMIT: Final = 200
+_RELEASE_LEVELS: Final = {0xA: "a", 0xB: "b", 0xC: "rc", 0xF: ""}
 
 _KINDS: Final = {
     "missing": "does not exist",
@@ -43,7 +46,6 @@ class _Told:
     nonce: str
     worked_out: str
     implementation: str
-    version: str
     executable: str
     running: str
     prefix: str
@@ -70,9 +72,12 @@ def observe_interpreter(room: Room, report: Report, file: InterpreterFile) -> In
     if told is None or told.nonce != question.nonce:
         return Interpreter(path=path, path_is_good=False, fault=_silence(path, seen))
     fault = _impostor(path, told, question, file.resolved)
-    if fault is not None:
+    version = None if fault else _version(room, report)
+    if version is None:
+        fault = fault or f"{path} is no Python 3, asked without what is installed in it (-I -S)"
         return Interpreter(path=path, path_is_good=True, fault=fault)
-    return _interpreter(path, told, _frameworks(_wanted(room, report), told, question, seen))
+    frameworks = _frameworks(_wanted(room, report), told, question, seen)
+    return _interpreter(path, version, told, frameworks)
 
 
 def _wanted(room: Room, report: Report) -> tuple[Framework, ...]:
@@ -102,6 +107,29 @@ def _ask(room: Room, report: Report, question: Challenge) -> Supervised:
     return supervise(room, request)
 
 
+def _version(room: Room, report: Report) -> str | None:
+    """Return the version, as nothing that is installed in the environment can change it."""
+    secret = nonce()
+    request = Request(
+        argv=(report.python_path, "-I", "-S", "-c", _PLAIN, secret),
+        cwd=room.layout.workspace,
+        env=environment(room, report, {}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=f"{room.layout.runs}/{secret}",
+    )
+    told = re.search(rb"^%s (\d{8})$" % secret.encode(), supervise(room, request).log, re.MULTILINE)
+    return version_of(int(told[1])) if told else None
+
+
+def version_of(number: int) -> str | None:
+    """Return the version that `sys.hexversion` says, None if it is of no Python 3."""
+    major, minor, micro, last = number.to_bytes(4, "big")
+    level = _RELEASE_LEVELS.get(last >> 4)
+    if major != 3 or level is None:
+        return None
+    return f"{major}.{minor}.{micro}" + (f"{level}{last & 15}" if level else "")
+
+
 def _silence(path: str, seen: Supervised) -> str:
     if seen.lost:
         return f"{path} gave no answer: {seen.lost}"
@@ -113,19 +141,21 @@ def _silence(path: str, seen: Supervised) -> str:
 def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str | None:
     if told.worked_out != question.worked_out:
         return f"{path} does not work out what a Python works out"
-    if told.implementation != "CPython":
+    if told.implementation != "cpython":
         return f"{path} is {_text(told.implementation)} and not CPython"
     if told.running != resolved:
         return f"{path} hands over to {_text(told.running)}; name that one"
     return None
 
 
-def _interpreter(path: str, told: _Told, facts: tuple[FrameworkFacts, ...]) -> Interpreter:
+def _interpreter(
+    path: str, version: str, told: _Told, facts: tuple[FrameworkFacts, ...]
+) -> Interpreter:
     return Interpreter(
         path=path,
         fault=None,
         path_is_good=True,
-        version=_text(told.version),
+        version=version,
         prefix=_text(told.prefix),
         prefix_bytes=told.prefix_bytes,
         search_paths=_texts(told.search_paths),

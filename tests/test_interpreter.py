@@ -1,0 +1,109 @@
+"""What is seen of the reported interpreter, whatever its environment does or holds."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from evidence import report
+
+from reb_action.layout import data_folder
+from reb_action.manifest import load
+from reb_action.probing.interpreter import observe_interpreter, version_of
+from reb_action.probing.room import Room, reveal
+from reb_action.probing.survey import InterpreterFile
+
+FACTS = data_folder("probes") / "facts.py"
+
+
+@pytest.mark.parametrize(
+    ("number", "version"),
+    [
+        (0x030B09F0, "3.11.9"),
+        (0x030E00C2, "3.14.0rc2"),
+        (0x030D00A1, "3.13.0a1"),
+        (0x030D00B3, "3.13.0b3"),
+        (0x02070FF0, None),
+        (0x030B0900, None),
+        (99999999, None),
+    ],
+)
+def test_hexversion_is_read(number, version):
+    assert version_of(number) == version
+
+
+def test_hexversion_of_this_python_is_its_version():
+    assert version_of(sys.hexversion) == "{}.{}.{}".format(*sys.version_info[:3])
+
+
+def hooks(tmp_path, folder):
+    """Return what the probe tells of hooks with a folder on the search path."""
+    asked, answer = tmp_path / "asked.json", tmp_path / "answer.json"
+    asked.write_text(json.dumps({"nonce": "n", "program": "1", "frameworks": [], "seed": 1}))
+    argv = [sys.executable, "-S", str(FACTS), str(asked), str(answer)]
+    env = {"PYTHONPATH": str(folder)}
+    subprocess.run(argv, env=env, check=True, timeout=120, stdin=subprocess.DEVNULL)
+    told = json.loads(answer.read_text())["hooks"]
+    return [hook.removeprefix(f"pth: {folder}/") for hook in told if str(folder) in hook]
+
+
+def test_what_is_no_file_with_lines_that_import_is_no_hook(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "gone.pth").symlink_to("/data/not-here/model.pth")
+    (folder / "loop.pth").symlink_to("loop.pth")
+    (folder / "folder.pth").mkdir()
+    os.mkfifo(folder / "pipe.pth")
+    (folder / "endless.pth").symlink_to("/dev/zero")
+    (folder / "memory.pth").symlink_to("/proc/self/mem")
+    (folder / "weights.pth").write_bytes(b"\x80\x02\xff" * 1000)
+    (folder / "path.pth").write_text("/somewhere\n")
+    (folder / "hook.pth").write_bytes(b"\xff\nimport os\n")
+    (folder / "tab.pth").write_text("import\tos\n")
+    assert hooks(tmp_path, folder) == ["hook.pth", "tab.pth"]
+
+
+def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "model.pth").touch()
+    os.truncate(folder / "model.pth", 1 << 40)
+    assert hooks(tmp_path, folder) == []
+
+
+LIES = {
+    "no number": "platform.python_version = lambda: 'three'",
+    "another": "sys.version_info = (3, 9, 99, 'final', 0); sys.hexversion = 0x030963f0",
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_hook_does_not_change_the_version(scratch, lie):
+    folder = Path(scratch.layout.home) / "venv"
+    subprocess.run(
+        [scratch.trusted_python, "-m", "venv", "--without-pip", folder], check=True, timeout=120
+    )
+    (site,) = folder.glob("lib/python3*/site-packages")
+    (site / "hook.py").write_text(f"import platform, sys\n{lie}\n")
+    (site / "hook.pth").write_text("import hook\n")
+    seen = observed(scratch, folder / "bin" / "python")
+    right = subprocess.run(
+        [scratch.trusted_python, "-ISc", "import platform; print(platform.python_version())"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert (seen.fault, seen.version) == (None, right.stdout.strip())
+
+
+def observed(sandbox, python):
+    """Return what is seen of an interpreter of a sandbox."""
+    manifest = load(Path(__file__).parent / "demo" / "manifest.yaml")
+    mount = Path(sandbox.spec.mount)
+    reveal(mount, manifest)
+    room = Room(sandbox=sandbox, mount=mount, manifest=manifest)
+    file = InterpreterFile(resolved=os.path.realpath(python), kind="elf", cpython=True)
+    return observe_interpreter(room, report(python_path=str(python), torch_version=None), file)
