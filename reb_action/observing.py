@@ -96,10 +96,10 @@ def _observation(layout: SessionLayout, room: Room, level: Level) -> Observation
     if level is Level.C2:
         return observe_cuda(room, claimed)
     pristine = source.open_existing(layout.source, room.manifest.commit)
+    interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
     if level is Level.C0:
-        interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
         native = documents.read(layout.freeze, Freeze, kind="freeze").native
         return observe_imports(room, pristine, interpreter, native)
-    observation, log = observe_run(room, pristine, claimed, level)
+    observation, log = observe_run(room, pristine, claimed, level, prefix=interpreter.prefix)
     documents.write_bytes(layout.log(level), log)
     return observation

@@ -17,13 +17,15 @@ print("proof")
 """
 
 
-def decoy(folder, source, *argv, beside="print('beside')"):
+def decoy(folder, source, *argv, beside="print('beside')", prefix=None):
     """Run the decoy of a module of a package; return its exit code, output and token."""
     package = folder / "package"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "beside.py").write_text(beside)
-    text = decoy_text(import_statements(source), path=str(folder / "token"), token="t1")
+    text = decoy_text(
+        import_statements(source), path=str(folder / "token"), token="t1", prefix=prefix
+    )
     (package / "train.py").write_text(text)
     command = [sys.executable, *argv]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -64,3 +66,13 @@ def test_import_that_replaces_names_does_not_change_the_end(tmp_path):
     hostile = "def exit(code): pass\nsys = stream = statement = exit"
     ended, _ = decoy(tmp_path, SOURCE, "package/train.py", beside=hostile)
     assert ended.returncode == EXIT_CODE
+
+
+def test_decoy_leaves_its_token_only_in_the_environment_that_was_named(tmp_path):
+    (tmp_path / "link").symlink_to(sys.prefix)
+    for number, (prefix, token) in enumerate(
+        ((sys.prefix, "t1"), (str(tmp_path / "link"), "t1"), (f"{sys.prefix}/other", ""))
+    ):
+        (folder := tmp_path / str(number)).mkdir()
+        ended, left = decoy(folder, SOURCE, "package/train.py", prefix=prefix)
+        assert (ended.returncode, left) == (EXIT_CODE, token)

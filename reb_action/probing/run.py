@@ -38,24 +38,31 @@ class _Run:
 
 
 def observe_run(
-    room: Room, source: Source, report: Report, level: Level, *, log: Output | None = None
+    room: Room,
+    source: Source,
+    report: Report,
+    level: Level,
+    *,
+    prefix: str | None = None,
+    log: Output | None = None,
 ) -> tuple[RunObservation, bytes]:
     """Return the observation of one run level, and the log of the real run.
 
     The decoy run is the same command with the repository's file replaced by one that only leaves
     a token and imports the same modules: if the proofs hold there too, they do not come from the
-    repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
+    repository's code. `prefix` is the reported interpreter's: it, and no other environment, must
+    be what runs the file. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
     entrypoint = room.manifest.entrypoints[level]
     restored = restore(room, source, survey(room, source))
     if restored.fault is not None:
         return _not_run(room, report, entrypoint, restored), b""
     decoy_first = int(nonce(), 16) % 2 == 0
-    decoy = _decoy(room, source, report, level) if decoy_first else None
+    decoy = _decoy(room, source, report, level, prefix=prefix) if decoy_first else None
     with witness.watch(room.sandbox.owns) as gpus:
         real = _run(room, report, level, log=log)
     if decoy is None and real.holds:
-        decoy = _decoy(room, source, report, level)
+        decoy = _decoy(room, source, report, level, prefix=prefix)
     joined = ranks.read(_rank_logs(room, real)) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
@@ -105,12 +112,14 @@ def _run(room: Room, report: Report, level: Level, *, log: Output | None = None)
     return _Run(seen=seen, proofs=checked, out=out)
 
 
-def _decoy(room: Room, source: Source, report: Report, level: Level) -> Decoy:
+def _decoy(
+    room: Room, source: Source, report: Report, level: Level, *, prefix: str | None
+) -> Decoy:
     out, token = f"{room.layout.runs}/{nonce()}", nonce()
     path = f"{out}/{nonce()}"
     entrypoint = room.manifest.entrypoints[level]
     original = (source.folder / entrypoint.decoy).read_bytes()
-    text = decoy_text(imports.import_statements(original), path=path, token=token)
+    text = decoy_text(imports.import_statements(original), path=path, token=token, prefix=prefix)
     request = _request(room, report, level, out)
     request = replace(
         request,
