@@ -9,12 +9,14 @@ from reb_action import documents, hidden, report, session, source
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.model.observation import Interpreter
+from reb_action.probing.elsewhere import edited_copies
 from reb_action.probing.interpreter import observe_interpreter
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.survey import Restored, Survey, restore, survey
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
 from reb_action.session import Phase, Session
+from reb_action.source import Source
 
 Tell = Callable[[str], None]
 """Is told, in plain lines, what goes on."""
@@ -55,6 +57,7 @@ def _look(
     path = claimed.python_path if isinstance(claimed, Report) else None
     seen = survey(room, pristine, interpreter=path)
     restored = restore(room, pristine, seen)
+    interpreter = None
     if isinstance(claimed, Report):
         interpreter = _interpreter(room, claimed, seen, restored)
         documents.write(layout.interpreter, interpreter, kind="interpreter")
@@ -64,6 +67,7 @@ def _look(
         touched=restored.touched,
         survivors=(),
         native=seen.native,
+        copies=_copies(room, pristine, interpreter),
     )
 
 
@@ -72,6 +76,12 @@ def _interpreter(room: Room, claimed: Report, seen: Survey, restored: Restored) 
     if restored.fault is not None or seen.interpreter is None:
         return Interpreter(path=claimed.python_path, path_is_good=True, fault=restored.fault)
     return observe_interpreter(room, claimed, seen.interpreter)
+
+
+def _copies(room: Room, pristine: Source, interpreter: Interpreter | None) -> tuple[str, ...]:
+    if interpreter is None or interpreter.fault is not None:
+        return ()
+    return edited_copies(room, pristine, interpreter.search_paths)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

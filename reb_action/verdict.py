@@ -60,6 +60,7 @@ def judge(evidence: Evidence) -> Verdict:
         touched=evidence.freeze.touched if evidence.freeze else (),
         survivors=evidence.freeze.survivors if evidence.freeze else (),
         hooks=seen.hooks if seen else (),
+        copies=evidence.freeze.copies if evidence.freeze else (),
         environment=report.environment if isinstance(report, Report) else {},
         prefix_bytes=seen.prefix_bytes if seen else None,
         evidence=evidence.hashes,

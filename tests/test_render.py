@@ -167,7 +167,14 @@ def test_log_shows(text, shown):
 
 
 def hostile_verdict(text):
-    freeze = Freeze(report=None, report_sha256=None, touched=(), survivors=(text, text), native=())
+    freeze = Freeze(
+        report=None,
+        report_sha256=None,
+        touched=(),
+        survivors=(text, text),
+        native=(),
+        copies=(text,),
+    )
     fault = interpreter(fault=text, path_is_good=False)
     claims = report(python_path=f"/{text}", python_version=text, torch_version=text)
     return judge(evidence(freeze=freeze, interpreter=fault, report=claims))

@@ -184,9 +184,15 @@ def test_level_needs_no_other_level():
 def test_what_was_seen_besides_is_told():
     touched = (Touched(path="train.py", change=Change.MODIFIED),)
     freeze = Freeze(
-        report=None, report_sha256=None, touched=touched, survivors=("sleep",), native=()
+        report=None,
+        report_sha256=None,
+        touched=touched,
+        survivors=("sleep",),
+        native=(),
+        copies=("site-packages/a.py",),
     )
     verdict = judge(evidence(freeze=freeze, interpreter=interpreter(hooks=("a.pth",))))
+    assert verdict.copies == ("site-packages/a.py",)
     assert (verdict.touched, verdict.survivors, verdict.hooks) == (touched, ("sleep",), ("a.pth",))
     assert (verdict.prefix_bytes, verdict.evidence) == (5_000_000, {"report.json": "0" * 64})
 

@@ -142,10 +142,14 @@ class Touched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Freeze:
-    """What was seen when the sandbox was frozen."""
+    """What was seen when the sandbox was frozen.
+
+    `copies` are files outside of the checkout that stand for tracked modules, and are edited.
+    """
 
     report: ReportFault | None
     report_sha256: str | None
     touched: tuple[Touched, ...]
     survivors: tuple[str, ...]
     native: tuple[str, ...]
+    copies: tuple[str, ...] = ()

@@ -130,6 +130,7 @@ class Verdict:
     environment: Mapping[str, str]
     prefix_bytes: int | None
     evidence: Mapping[str, str]
+    copies: tuple[str, ...] = ()
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

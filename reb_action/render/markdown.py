@@ -46,6 +46,9 @@ def _judged(verdict: Verdict, scoring: Scoring, unqualified: Collection[Level]) 
     if verdict.touched:
         names = ", ".join(markdown(one.path) for one in verdict.touched[:20])
         yield f"Tracked files changed and restored ({len(verdict.touched)}): {names}"
+    if verdict.copies:
+        names = ", ".join(markdown(one) for one in verdict.copies[:20])
+        yield f"Edited copies of modules, outside of the checkout ({len(verdict.copies)}): {names}"
 
 
 def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:

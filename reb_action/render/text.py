@@ -28,6 +28,9 @@ def remark_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.touched:
         paths = ", ".join(one.path for one in verdict.touched)
         yield f"tracked files changed and restored: {log(paths)}"
+    if verdict.copies:
+        paths = ", ".join(verdict.copies)
+        yield f"edited copies of the repository's modules, outside of it: {log(paths)}"
     if verdict.survivors:
         yield f"processes that the agent left: {log(', '.join(verdict.survivors))}"
 

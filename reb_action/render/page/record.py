@@ -89,6 +89,9 @@ def _noteworthy(verdict: Verdict) -> Iterator[Node]:
         files = count(len(verdict.touched), "tracked file was", "tracked files were")
         changed = (f"{one.path} ({one.change})" for one in verdict.touched)
         yield spaced(f"{files} changed, and restored for the probes:", _listed(changed))
+    if verdict.copies:
+        start = "Edited copies of modules of the repository stand where they may be imported:"
+        yield spaced(start, _listed(verdict.copies))
     if verdict.survivors:
         left = count(len(verdict.survivors), "process was", "processes were")
         yield spaced(f"{left} still running when the agent ended:", _listed(verdict.survivors))

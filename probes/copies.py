@@ -1,0 +1,76 @@
+"""Looks where else an interpreter may find the repository's own modules, without running any.
+
+Run by the sandbox's own trusted interpreter: `python3 -I -S copies.py in.json`. The request names
+`search_paths`, `own` (the folders and files of the checkout that are its modules) and `modules`:
+for each top-level name the files of the commit, {path below the module: [[size, git blob hash]]},
+the path being empty where the module is a file. The answer, on standard output, lists the files
+that stand in a search path and not in the checkout, and are of the commit by name alone.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+
+LIMIT = 50
+
+
+def shown(path):
+    """Return a path as text that JSON can carry: an agent names files in any bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def state(path):
+    """Tell whether a regular file is there, and its size; links are followed, as Python does."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return False, 0
+    return stat.S_ISREG(found.st_mode), found.st_size
+
+
+def differs(path, editions):
+    """Tell whether a file is as in none of the editions that the commit has of it."""
+    size = state(path)[1]
+    wanted = [blob for bytes_of, blob in editions if bytes_of == size]
+    if not wanted:
+        return True
+    digest = hashlib.sha1(b"blob %d\0" % size)
+    try:
+        with open(path, "rb") as stream:
+            digest.update(stream.read(size))
+    except OSError:
+        return True
+    return digest.hexdigest() not in wanted
+
+
+def edited(place, files):
+    """Return the files of a copy that differ; a module of the same name alone is no copy."""
+    at = {below: os.path.join(place, below) if below else place + ".py" for below in files}
+    paths = {at[below]: files[below] for below in files}
+    there = [path for path in sorted(paths) if state(path)[0]]
+    if 2 * len(there) < len(paths):
+        return []
+    return [path for path in there if differs(path, paths[path])]
+
+
+def main():
+    """Answer the request named on the command line."""
+    with open(sys.argv[1], "rb") as stream:
+        request = json.loads(stream.read().decode())
+    own = {os.path.realpath(path) for path in request["own"]}
+    found = []
+    for folder in dict.fromkeys(request["search_paths"]):
+        for name, files in sorted(request["modules"].items()):
+            place = os.path.join(folder, name)
+            if os.path.realpath(place) not in own and os.path.realpath(place + ".py") not in own:
+                packaged = {below: files[below] for below in files if below}
+                alone = {below: files[below] for below in files if not below}
+                found += edited(place, packaged) if packaged else []
+                found += edited(place, alone) if alone else []
+    sys.stdout.write(json.dumps({"copies": [shown(path) for path in found[:LIMIT]]}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Finds the repository's own modules where they are not the commit's: edited copies, installed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from reb_action.documents import answer_of
+from reb_action.imports import STANDARD_LIBRARY
+from reb_action.probing.room import Room, nonce
+from reb_action.sandbox.protocol import Command
+from reb_action.source import Source, TrackedFile
+
+_TIMEOUT_SECONDS: Final = 300
+_UNSEEN: Final = "the search paths, which could not be looked through"
+_NO_MODULES: Final = frozenset({"setup", "conftest", "__main__"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Answer:
+    copies: tuple[str, ...]
+
+
+def edited_copies(room: Room, source: Source, search_paths: Iterable[str]) -> tuple[str, ...]:
+    """Return files outside of the checkout that stand for a tracked module and are edited.
+
+    Python may find them before the checkout's, or where a script needs its package installed. It
+    is told and nothing more: which of them a run imports, no look can tell.
+    """
+    modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
+    own: set[str] = set()
+    for place, below, file in own_modules(source):
+        edition = (file.size_bytes, file.blob_sha1)
+        modules[place.stem if not below else place.name].setdefault(below, []).append(edition)
+        own.add(f"{room.layout.repository}/{place}")
+    scripts = {str(PurePosixPath(one.decoy).parent) for one in room.manifest.entrypoints.values()}
+    started = [f"{room.layout.repository}/{folder}" for folder in sorted(scripts)]
+    question = {"search_paths": [*started, *search_paths], "own": sorted(own), "modules": modules}
+    asked = room.ask(f"copies-{nonce()}", question)
+    ended = room.sandbox.run(
+        Command(
+            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("copies"), asked),
+            cwd=room.layout.tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+    )
+    seen = answer_of(ended.stdout, _Answer)
+    return (_UNSEEN,) if seen is None else seen.copies
+
+
+def own_modules(source: Source) -> Iterable[tuple[PurePosixPath, str, TrackedFile]]:
+    """Yield (place, path below it, file) of the modules that can be on a search path by themselves.
+
+    A regular package that stands in no other, with each of its files, or a file in no package.
+    """
+    files = [file for file in source.files if file.path.endswith(".py") and not file.is_link]
+    folders = {PurePosixPath(file.path).parent for file in files if _starts_package(file)}
+    for file in files:
+        path = PurePosixPath(file.path)
+        place = path
+        while place.parent in folders and place.parent.name:
+            place = place.parent
+        name = place.stem if place == path else place.name
+        if name.isidentifier() and name not in STANDARD_LIBRARY | _NO_MODULES:
+            yield place, "" if place == path else str(path.relative_to(place)), file
+
+
+def _starts_package(file: TrackedFile) -> bool:
+    return PurePosixPath(file.path).name == "__init__.py"
