@@ -273,10 +273,6 @@ def test_unresolved_names_are_read_by_rule():
             document(diagnostic("L'importation « a »")),
             'a diagnostic about an import names no module: "L\'importation « a »"',
         ),
-        (
-            document({"message": 'An internal error occurred while type checking file "a.py"'}),
-            "it has failed at a file",
-        ),
         ({"generalDiagnostics": []}, "`summary` is no object"),
         (
             {"generalDiagnostics": [], "summary": {"filesAnalyzed": True}},
@@ -290,3 +286,9 @@ def test_a_garbled_answer_stops_us(answer: object, clause: str):
     assert str(caught.value) == (
         f"pyright's answer cannot be read: {clause}. Is it the version that this release pins?"
     )
+
+
+def test_a_file_at_which_pyright_failed_is_not_taken_for_one_without_imports():
+    failed = {"message": 'An internal error occurred while type checking file "a.py": stack'}
+    with pytest.raises(ToolchainError, match=r"^it failed at a file of the repository$"):
+        read_unresolved(document(failed))

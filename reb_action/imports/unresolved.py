@@ -35,7 +35,7 @@ def read_unresolved(document: object) -> Unresolved:
     diagnostics = [_object(item, "a diagnostic") for item in _array(report, "generalDiagnostics")]
     if any(str(item.get("message")).startswith(_BROKEN) for item in diagnostics):
         # What it says of that file is not all that there is to say.
-        raise _garbled("it has failed at a file")
+        raise ToolchainError("it failed at a file of the repository")
     return Unresolved(
         missing=frozenset(_modules(diagnostics, rule="reportMissingImports")),
         stub_only=frozenset(_modules(diagnostics, rule="reportMissingModuleSource")),
