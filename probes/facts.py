@@ -13,7 +13,8 @@ import sysconfig
 PTH_LIMIT = 16 << 20
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+texts = [entry for entry in sys.path if isinstance(entry, str)]
+sys.path[:] = [entry for entry in texts if os.path.abspath(entry or ".") != here]
 
 
 def write(answer, path):

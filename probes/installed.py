@@ -53,7 +53,7 @@ class Metadata:
     """What distributions list as theirs; each file is read once, all up to a limit."""
 
     def __init__(self, wanted):
-        self.wanted, self.names, self.finders = wanted, set(), set()
+        self.wanted, self.names, self.finders, self.folders = wanted, set(), set(), set()
         self.left, self.seen = METADATA_TOTAL, set()
 
     def lines(self, path):
@@ -77,6 +77,9 @@ class Metadata:
                 self.names |= {first.split(".")[0]} & self.wanted
                 if first.endswith("_finder.py"):
                     self.finders.add(os.path.join(folder, first))
+                if first.endswith(".pth"):
+                    lines = self.lines(os.path.join(folder, first))
+                    self.folders |= {os.path.realpath(one) for one in lines if one[:1] == "/"}
         found = glob.iglob(os.path.join(glob.escape(folder), "*-info", "top_level.txt"))
         for path in [*found, os.path.join(folder, "EGG-INFO", "top_level.txt")]:
             for line in self.lines(path):
@@ -234,6 +237,9 @@ def look(request):
         metadata.read(folder)
         for name, found in places(folder, wanted).items():
             standing.setdefault(name, []).extend(found)
+    for folder in paths:
+        if os.path.realpath(folder) in metadata.folders:
+            metadata.names |= set(places(folder, wanted))
     # Python asks a finder last: what stands in a search path comes before it.
     finders = [one for path in paths for one in mapped(path, wanted - set(standing))]
     for name, place, finder in finders:

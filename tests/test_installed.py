@@ -261,6 +261,16 @@ def test_finder_that_leads_nowhere_is_left_to_pyright(tmp_path, changed):
     assert (answer["mapped"], answer["modules"]) == ([], [])
 
 
+def test_folder_that_a_distribution_puts_on_the_path_is_listed(tmp_path):
+    files = {
+        "site/a-1.dist-info/RECORD": "_a.pth,,\na-1.dist-info/METADATA,,\n",
+        "site/_a.pth": f"# source\n{tmp_path}/src\n",
+        "src/thing.py": CODE,
+    }
+    assert hollow(tmp_path, files, "site", "src") is False
+    assert hollow(tmp_path, {"site/_a.pth": f"{tmp_path}/other\n"}, "site", "src") is True
+
+
 def test_search_path_goes_before_a_finder(tmp_path):
     files = {**finder(tmp_path, "dep/thing"), "dep/thing/core.py": LARGE, "thing.py": LARGE}
     assert look(tmp_path, files)["mapped"] == []

@@ -38,11 +38,11 @@ def test_hexversion_of_this_python_is_its_version():
     assert version_of(sys.hexversion) == "{}.{}.{}".format(*sys.version_info[:3])
 
 
-def hooks(tmp_path, folder):
+def hooks(tmp_path, folder, *, isolated=("-S",)):
     """Return what the probe tells of hooks with a folder on the search path."""
     asked, answer = tmp_path / "asked.json", tmp_path / "answer.json"
     asked.write_text(json.dumps({"nonce": "n", "program": "1", "frameworks": [], "seed": 1}))
-    argv = [sys.executable, "-S", str(FACTS), str(asked), str(answer)]
+    argv = [sys.executable, *isolated, str(FACTS), str(asked), str(answer)]
     env = {"PYTHONPATH": str(folder)}
     subprocess.run(argv, env=env, check=True, timeout=120, stdin=subprocess.DEVNULL)
     told = json.loads(answer.read_text())["hooks"]
@@ -71,6 +71,14 @@ def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
     (folder / "model.pth").touch()
     os.truncate(folder / "model.pth", 1 << 40)
     assert hooks(tmp_path, folder) == []
+
+
+def test_entries_of_the_search_path_that_are_no_text_are_left_out(tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    lines = "import pathlib, sys\nsys.path += [pathlib.Path('/odd'), 7, b'/bytes', None]\n"
+    (site / "sitecustomize.py").write_text(lines)
+    assert hooks(tmp_path, site, isolated=()) == [f"sitecustomize: {site}/sitecustomize.py"]
 
 
 LIES = {
