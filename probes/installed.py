@@ -18,6 +18,7 @@ import re
 import stat
 import struct
 import sys
+import zipfile
 
 CODE_LIMIT, SOURCE_LIMIT, LINE_LIMIT = 4096, 64 << 10, 100
 METADATA_LIMIT, METADATA_TOTAL, TABLE_LIMIT = 16 << 20, 64 << 20, 32 << 20
@@ -121,11 +122,15 @@ def code_in(path):
     """Return how many bytes of code a file has: neither comments, texts nor fillers."""
     if path.endswith(".so"):
         return CODE_LIMIT if initialises(path) else 0
-    data = content(path, SOURCE_LIMIT) if path.endswith((".py", ".pyc")) else b""
-    if path.endswith(".pyc"):
+    return code_of_text(content(path, SOURCE_LIMIT), path)
+
+
+def code_of_text(data, name):
+    """Return how many bytes of code a source or bytecode file of this content has."""
+    if name.endswith(".pyc"):
         # A header of 16 bytes, whose magic number ends a line, and a code object.
         return len(data) if data[2:4] == b"\r\n" and data[16:17] in (b"\xe3", b"c") else 0
-    if b"\0" in data:
+    if b"\0" in data or not name.endswith(".py"):
         return 0
     lines = (line.strip() for line in NO_CODE.sub(b"", data).splitlines())
     return sum(min(len(line), LINE_LIMIT) for line in lines if line not in (b"pass", b"..."))
@@ -180,6 +185,26 @@ def places(folder, wanted):
     return found
 
 
+def zipped(path, metadata):
+    """Return {name: bytes of code} of a search path that is a zip archive, as eggs may be."""
+    found = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for one in archive.infolist():
+                name = one.filename.split("/")[0].split(".")[0]
+                if one.filename == "EGG-INFO/top_level.txt":
+                    metadata.names |= set(archive.open(one).read(METADATA_LIMIT).decode().split())
+                if name in metadata.wanted and one.filename.endswith((".py", ".pyc")):
+                    found.setdefault(name, 0)
+                    if found[name] < CODE_LIMIT:
+                        data = archive.open(one).read(SOURCE_LIMIT)
+                        found[name] += code_of_text(data, one.filename)
+    except Exception:
+        # A broken archive fails in many ways; what was read of it until then stands.
+        return found
+    return found
+
+
 def mapping_of(path):
     """Return the MAPPING that setuptools writes into the finder of an editable install."""
     try:
@@ -230,28 +255,30 @@ def code_of(name, paths):
 
 def look(request):
     """Return the answer to a request."""
-    wanted, standing, led = set(request["names"]), {}, {}
+    wanted, standing, led, packed = set(request["names"]), {}, {}, {}
     paths = [path for path in dict.fromkeys(request["search_paths"]) if "\0" not in path]
     metadata = Metadata(wanted)
     for folder in paths:
         metadata.read(folder)
+        for name, code in zipped(folder, metadata).items() if os.path.isfile(folder) else ():
+            packed[name] = packed.get(name, 0) + code
         for name, found in places(folder, wanted).items():
             standing.setdefault(name, []).extend(found)
     for folder in paths:
         if os.path.realpath(folder) in metadata.folders:
             metadata.names |= set(places(folder, wanted))
     # Python asks a finder last: what stands in a search path comes before it.
-    finders = [one for path in paths for one in mapped(path, wanted - set(standing))]
+    finders = [one for path in paths for one in mapped(path, wanted - {*standing, *packed})]
     for name, place, finder in finders:
         led.setdefault(name, place)
         if finder in metadata.finders:
             metadata.names.add(name.split(".")[0])
     for name, place in led.items():
         standing.setdefault(name.split(".")[0], []).append(place)
-    modules = [
-        {"name": name, "listed": name in metadata.names, "code_bytes": code_of(name, found)}
-        for name, found in sorted(standing.items())
-    ]
+    modules = []
+    for name in sorted({*standing, *packed}):
+        code = min(code_of(name, standing.get(name, ())) + packed.get(name, 0), CODE_LIMIT)
+        modules.append({"name": name, "listed": name in metadata.names, "code_bytes": code})
     built = [path for path in request["native"] if initialises(path)]
     return {"modules": modules, "mapped": sorted(led.items()), "built": built}
 

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 
 import pytest
 
@@ -269,6 +270,22 @@ def test_folder_that_a_distribution_puts_on_the_path_is_listed(tmp_path):
     }
     assert hollow(tmp_path, files, "site", "src") is False
     assert hollow(tmp_path, {"site/_a.pth": f"{tmp_path}/other\n"}, "site", "src") is True
+
+
+def zipped(path, files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+
+
+def test_egg_that_is_an_archive_is_looked_into(tmp_path):
+    zipped(tmp_path / "a.egg", {"thing/__init__.py": CODE, "EGG-INFO/top_level.txt": "thing\n"})
+    zipped(tmp_path / "b.egg", {"thing/__init__.py": "", "EGG-INFO/top_level.txt": "thing\n"})
+    zipped(tmp_path / "c.zip", {"thing.py": LARGE})
+    zipped(tmp_path / "d.zip", {"thing.py": " " * (1 << 28)})
+    (tmp_path / "e.zip").write_bytes((tmp_path / "c.zip").read_bytes()[40:])
+    seen = {one.name: hollow(tmp_path, {}, one.name) for one in tmp_path.glob("?.*")}
+    assert seen == {"a.egg": False, "b.egg": True, "c.zip": False, "d.zip": True, "e.zip": True}
 
 
 def test_search_path_goes_before_a_finder(tmp_path):

@@ -11,9 +11,10 @@ from reb_action.errors import SandboxError, ToolchainError
 from reb_action.imports import Unresolved
 from reb_action.manifest import load
 from reb_action.model.observation import Interpreter
+from reb_action.probing import imports as imports_module
 from reb_action.probing import installed as installed_module
 from reb_action.probing import resolution
-from reb_action.probing.imports import _beside
+from reb_action.probing.imports import _beside, _ghosts
 from reb_action.probing.installed import Installed, Module, installed
 from reb_action.probing.resolution import Tree, resolve
 from reb_action.probing.room import Room, reveal
@@ -28,7 +29,7 @@ DEATHS = {
         "sys.exit('FATAL ERROR: JavaScript heap out of memory\\n  1: 0xb')",
         "it needs more than 4096 MiB of memory",
     ),
-    "signal": ("os.kill(os.getpid(), 9)", "exit code 137"),
+    "signal": ("os.kill(os.getpid(), 9)", "it was killed, as when memory runs out"),
     "fault": ("print('Error: odd', file=sys.stderr); sys.exit(2)", "exit code 2 Error: odd"),
     "words": ("print('no number')", "its answer is not JSON: "),
     "inside": (f"print({BROKEN!r}); sys.exit(1)", "it failed at a file of the repository"),
@@ -151,6 +152,20 @@ def test_what_the_probe_sees_is_read(room, tmp_path):
     other = Module(name="other", listed=False, code_bytes=600)
     assert found == Installed(modules=(other, thing))
     assert found.hollow == {"thing"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "ghosts"), [({"thing"}, {"thing"}), ({"thing", "other"}, {"thing"}), (set(), set())]
+)
+def test_what_resolves_only_in_an_environment_where_nothing_stands_is_hollow(
+    room, monkeypatch, missing, ghosts
+):
+    alone = Unresolved(missing=frozenset(missing), stub_only=frozenset(), files=1)
+    monkeypatch.setattr(imports_module, "resolve_alone", lambda *_: alone)
+    found = Installed(modules=(Module(name="other", listed=True, code_bytes=9),))
+    first = Unresolved(missing=frozenset({"gone"}), stub_only=frozenset({"yaml"}), files=1)
+    wanted = frozenset({"thing", "other", "gone", "yaml"})
+    assert _ghosts(room, TREE, found, wanted, first) == ghosts
 
 
 def test_only_what_can_stand_beside_the_tracked_files_is_laid_out(tmp_path):

@@ -10,7 +10,7 @@ from reb_action import imports, toolchain
 from reb_action.imports import Unresolved
 from reb_action.model.observation import ImportsObservation, Interpreter
 from reb_action.probing.installed import Installed, installed
-from reb_action.probing.resolution import Tree, resolve
+from reb_action.probing.resolution import Tree, resolve, resolve_alone
 from reb_action.probing.room import Room, nonce
 from reb_action.source import Source
 
@@ -49,7 +49,7 @@ def observe_imports(
     found = installed(room, interpreter, third_party, native=native)
     built = tuple(path.removeprefix(root) for path in found.built if path in native)
     tree = Tree(files=_files(source, texts, built), search=_search_paths(interpreter))
-    seen = _look(room, tree, found, names)
+    seen = _look(room, tree, found, names, third_party)
     return ImportsObservation(
         total=len(names),
         missing=tuple(sorted(seen.missing)),
@@ -65,7 +65,13 @@ def observe_imports(
     )
 
 
-def _look(room: Room, tree: Tree, found: Installed, names: frozenset[str]) -> _Seen:
+def _look(
+    room: Room,
+    tree: Tree,
+    found: Installed,
+    names: frozenset[str],
+    third_party: frozenset[str],
+) -> _Seen:
     if found.fault is not None:
         return _Seen(missing=names, fault=found.fault)
     first = resolve(room, tree)
@@ -77,7 +83,7 @@ def _look(room: Room, tree: Tree, found: Installed, names: frozenset[str]) -> _S
     return _Seen(
         missing=first.missing,
         stub_only=first.stub_only,
-        hollow=found.hollow - first.missing,
+        hollow=(found.hollow - first.missing) | _ghosts(room, tree, found, third_party, first),
         editable=editable,
     )
 
@@ -130,6 +136,17 @@ def _search_paths(interpreter: Interpreter) -> toolchain.SearchPaths:
         prefix=interpreter.prefix or "",
         paths=interpreter.search_paths,
     )
+
+
+def _ghosts(
+    room: Room, tree: Tree, found: Installed, third_party: frozenset[str], first: Unresolved
+) -> frozenset[str]:
+    """Return what pyright finds in the environment where nothing stands that Python could import.
+
+    Whatever of it the repository's own tree has, pyright finds without the environment too.
+    """
+    doubtful = third_party - _unfound(first) - found.names
+    return doubtful & _unfound(resolve_alone(room, tree)) if doubtful else frozenset()
 
 
 def _unfound(seen: Unresolved) -> frozenset[str]:

@@ -48,6 +48,11 @@ class Installed:
     fault: str | None = None
 
     @property
+    def names(self) -> frozenset[str]:
+        """Return the names that something stands for."""
+        return frozenset(module.name for module in self.modules)
+
+    @property
     def hollow(self) -> frozenset[str]:
         """Return the names that only stubs stand for."""
         return frozenset(module.name for module in self.modules if module.is_hollow)

@@ -16,6 +16,7 @@ from reb_action.sandbox.protocol import Command, Ended
 _TIMEOUT_SECONDS: Final = 1200
 _OUTPUT_LIMIT: Final = 64 * 1024 * 1024
 _NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
+_KILLED: Final = (-9, 137)
 _LINKS: Final = "mapped"
 
 
@@ -39,10 +40,16 @@ def resolve(room: Room, tree: Tree) -> Unresolved | str:
     seen = _run(room, tree)
     if isinstance(seen, Unresolved):
         return seen
-    alone = _run(room, replace(tree, search=_NOWHERE, links=()))
-    if isinstance(alone, Unresolved):
-        return f"pyright cannot look at this environment: {seen}"
-    raise ToolchainError(f"pyright does not work in the sandbox: {alone}; run it again")
+    resolve_alone(room, tree)
+    return f"pyright cannot look at this environment: {seen}"
+
+
+def resolve_alone(room: Room, tree: Tree) -> Unresolved:
+    """Return what pyright does not find without any environment; ToolchainError if it cannot."""
+    seen = _run(room, replace(tree, search=_NOWHERE, links=()))
+    if isinstance(seen, Unresolved):
+        return seen
+    raise ToolchainError(f"pyright does not work in the sandbox: {seen}; run it again")
 
 
 def _run(room: Room, tree: Tree) -> Unresolved | str:
@@ -55,11 +62,11 @@ def _run(room: Room, tree: Tree) -> Unresolved | str:
 
 
 def _lay_out(room: Room, tree: Tree, place: str) -> None:
-    search = tree.search
-    if tree.links:
-        own = f"{room.layout.tools}/{place}/{_LINKS}"
-        search = replace(search, paths=(*search.paths, own))
+    own = f"{room.layout.tools}/{place}/{_LINKS}"
+    search = replace(tree.search, paths=(*tree.search.paths, own))
     toolchain.lay_out(room.mount / place, files=tree.files.items(), search=search)
+    # Empty too: where there is no search path at all, pyright looks for an interpreter of its own.
+    (room.mount / place / _LINKS).mkdir()
     for name, target in tree.links:
         _link(room.mount / place / _LINKS, name, target)
 
@@ -92,6 +99,8 @@ def _answer(ended: Ended) -> Unresolved | str:
         return f"it had not ended after {_TIMEOUT_SECONDS} s"
     if b"heap out of memory" in ended.stderr:
         return f"it needs more than {toolchain.HEAP_MIB} MiB of memory"
+    if ended.exit_code in _KILLED:
+        return "it was killed, as when memory runs out"
     if ended.exit_code not in toolchain.FINISHED:
         last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"exit code {ended.exit_code} {last[:200]}".strip()
