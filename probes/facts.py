@@ -25,15 +25,17 @@ def write(answer, path):
 
 
 def size(folder):
-    """Return the bytes of all regular files below a folder, links not followed."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                seen = os.lstat(os.path.join(place, name))
-            except OSError:
-                continue
-            total += seen.st_size if not os.path.islink(os.path.join(place, name)) else 0
+    """Return the bytes of all files below a folder, links not followed, however deep it goes."""
+    total, waiting = 0, [folder]
+    while waiting:
+        try:
+            for entry in list(os.scandir(waiting.pop())):
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif not entry.is_symlink():
+                    total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
     return total
 
 

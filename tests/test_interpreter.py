@@ -73,6 +73,23 @@ def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
     assert hooks(tmp_path, folder) == []
 
 
+SIZE = "import sys; sys.path.insert(0, sys.argv[1]); import facts; print(facts.size(sys.argv[2]))"
+
+
+def test_size_is_of_all_files_below_however_deep(tmp_path):
+    deep = "/".join(["d"] * 1200)
+    subprocess.run(["mkdir", "-p", tmp_path / deep], check=True)
+    (tmp_path / deep / "low").write_text("12345")
+    (tmp_path / "top").write_text("123")
+    (tmp_path / "link").symlink_to("top")
+    (tmp_path / "again").symlink_to(".")
+    argv = [sys.executable, "-c", SIZE, FACTS.parent, tmp_path]
+    told = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    # What else would remove it is recursive.
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)
+    assert told.stdout == "8\n", told.stderr
+
+
 def test_entries_of_the_search_path_that_are_no_text_are_left_out(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
