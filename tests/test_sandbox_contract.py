@@ -248,6 +248,25 @@ def test_read_distrusts_what_it_finds(sandbox: Sandbox, made_by, fault):
 
 
 @pytest.mark.parametrize(
+    ("made_by", "content"),
+    [
+        ("head -c 999 /dev/zero | tr '\\0' a > report.json", b"a" * 999),
+        ("head -c 1000 /dev/zero | tr '\\0' a > report.json", b"a" * 1000),
+        ("head -c 200000 /dev/zero | tr '\\0' a > report.json", b"a" * 1000),
+        ("printf b > report.json; truncate -s 20G report.json", b"b".ljust(1000, b"\0")),
+        (": > report.json", b""),
+        ("ln -s /etc/passwd report.json", FileFault.NOT_A_FILE),
+    ],
+)
+def test_a_file_can_be_read_as_far_as_wanted(sandbox: Sandbox, made_by, content):
+    shell(sandbox, made_by)
+    sandbox.halt()
+    begun = time.monotonic()
+    assert sandbox.read(sandbox.layout.report, limit_bytes=1000, whole=False) == content
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
     ("made_by", "fault"),
     [
         ("mkdir real; echo x > real/f; ln -s real runs", FileFault.NOT_A_FILE),

@@ -191,7 +191,8 @@ def _without_nonce(proof: ProofObservation, out: str) -> ProofObservation:
 def _rank_logs(room: Room, run: _Run) -> Iterator[bytes]:
     paths = [file.path for file in run.seen.files if file.path.startswith(f"{run.out}/nccl.")]
     for path in paths[:_RANK_LOGS]:
-        content = room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES)
+        # A long run's log is longer; who joined stands at its beginning, collectives all over.
+        content = room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES, whole=False)
         if isinstance(content, bytes):
             yield content
 

@@ -149,8 +149,11 @@ class Sandbox(Protocol):
         """Unpack a tar archive of ours into `folder`, owned by `user`, replacing what is there."""
         ...
 
-    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
-        """Read a regular file; never follows a symbolic link, never blocks on a special file."""
+    def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
+        """Read a regular file; never follows a symbolic link, never blocks on a special file.
+
+        One that is longer than the limit is a fault or, where not the `whole` is wanted, cut.
+        """
         ...
 
     def owns(self, pid: int) -> bool:

@@ -5,7 +5,10 @@ from docker.errors import APIError
 _LENGTH = 300
 
 _OF_THE_ENGINE = (
-    ("no such image", "build or pull it on this machine, as docs/self-hosted.md says, and try again"),
+    (
+        "no such image",
+        "build or pull it on this machine, as docs/self-hosted.md says, and try again",
+    ),
     ("could not select device driver", "install the NVIDIA container toolkit for the engine"),
     ("nvidia-container-cli", "look whether nvidia-smi works and has as many GPUs as asked for"),
     ("no space left on device", "free space where the engine keeps its data"),

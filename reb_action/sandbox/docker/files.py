@@ -52,7 +52,9 @@ def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
     return packed.getvalue()
 
 
-def read_file(engine: Engine, container: str, path: str, *, limit_bytes: int) -> bytes | FileFault:
+def read_file(
+    engine: Engine, container: str, path: str, *, limit_bytes: int, whole: bool
+) -> bytes | FileFault:
     """Read a regular file; no folder that the agent could have replaced may be a link."""
     for parent in _folders(PurePosixPath(path).relative_to("/").parent):
         with engine.archive("HEAD", container, f"/{parent}") as response:
@@ -65,7 +67,7 @@ def read_file(engine: Engine, container: str, path: str, *, limit_bytes: int) ->
             return _fault(engine, container, response)
         if _mode(response) & _NOT_REGULAR:
             return FileFault.NOT_A_FILE
-        return _content(response, limit_bytes)
+        return _content(response, limit_bytes, whole=whole)
 
 
 def _fault(engine: Engine, container: str, refusal: requests.Response) -> FileFault:
@@ -83,18 +85,20 @@ def _fault(engine: Engine, container: str, refusal: requests.Response) -> FileFa
     return FileFault.MISSING if missing else FileFault.NOT_A_FILE
 
 
-def _content(response: requests.Response, limit_bytes: int) -> bytes | FileFault:
-    if int(_stat(response)["size"]) > limit_bytes:
+def _content(response: requests.Response, limit_bytes: int, *, whole: bool) -> bytes | FileFault:
+    if whole and int(_stat(response)["size"]) > limit_bytes:
         return FileFault.TOO_LARGE
     received = bytearray()
     for chunk in response.iter_content(_TAR_BYTES):
         received += chunk
         if len(received) > limit_bytes + _TAR_BYTES:
-            return FileFault.TOO_LARGE
-    return _first_member(bytes(received), limit_bytes)
+            if whole:
+                return FileFault.TOO_LARGE
+            break
+    return _first_member(bytes(received), limit_bytes, whole=whole)
 
 
-def _first_member(archive: bytes, limit_bytes: int) -> bytes | FileFault:
+def _first_member(archive: bytes, limit_bytes: int, *, whole: bool) -> bytes | FileFault:
     # A live process may have changed the file since it was looked at.
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
@@ -102,7 +106,7 @@ def _first_member(archive: bytes, limit_bytes: int) -> bytes | FileFault:
             stream = tar.extractfile(member) if member is not None and member.isreg() else None
             if stream is None:
                 return FileFault.NOT_A_FILE
-            content = stream.read(limit_bytes + 1)
+            content = stream.read(limit_bytes + whole)
     except tarfile.TarError:
         return FileFault.NOT_A_FILE
     return content if len(content) <= limit_bytes else FileFault.TOO_LARGE

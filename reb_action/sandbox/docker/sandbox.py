@@ -88,8 +88,8 @@ class DockerSandbox:
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
         self._engine.put(self.handle, repack(folder, archive, uid=_UIDS[user]))
 
-    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
-        return read_file(self._engine, self.handle, path, limit_bytes=limit_bytes)
+    def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
+        return read_file(self._engine, self.handle, path, limit_bytes=limit_bytes, whole=whole)
 
     def owns(self, pid: int) -> bool:
         try:

@@ -33,7 +33,7 @@ def unpack(root: Path, folder: Path, archive: bytes) -> None:
             target.chmod(member.mode)
 
 
-def read_file(root: Path, path: str, *, limit_bytes: int) -> bytes | FileFault:
+def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes | FileFault:
     """Read a regular file; below root no component of its path may be a link."""
     inside = Path(path).is_relative_to(root)
     base = root if inside else Path(path).parent
@@ -49,7 +49,7 @@ def read_file(root: Path, path: str, *, limit_bytes: int) -> bytes | FileFault:
         os.close(descriptor)
         return FileFault.NOT_A_FILE
     with os.fdopen(descriptor, "rb") as stream:
-        content = stream.read(limit_bytes + 1)
+        content = stream.read(limit_bytes + whole)
     return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
 
 

@@ -99,8 +99,8 @@ class LocalSandbox:
         """Unpack an archive; both users are the one that runs `reb`."""
         unpack(self._root, Path(folder), archive)
 
-    def read(self, path: str, *, limit_bytes: int) -> bytes | FileFault:
-        return read_file(self._root, path, limit_bytes=limit_bytes)
+    def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
+        return read_file(self._root, path, limit_bytes=limit_bytes, whole=whole)
 
     def owns(self, pid: int) -> bool:
         return is_member(pid, self._is_own)
