@@ -106,6 +106,27 @@ def test_mapped_modules_stand_in_a_search_path_of_their_own(room, monkeypatch):
     assert json.loads(ended.stderr) == [found, True]
 
 
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("/etc/x", "/dep"),
+        ("..", "/dep"),
+        ("a/../../../x", "/dep"),
+        ("", "/dep"),
+        ("n" * 201, "/dep"),
+        ("one", "n" * 5000),
+        ("one", "a\0b"),
+    ],
+)
+def test_answer_that_names_no_module_makes_no_link(room, name, target):
+    before = set(room.mount.parent.rglob("*"))
+    tree = Tree(files={}, search=SEARCH, links=((name, target),))
+    resolution._lay_out(room, tree, "imports-1")
+    made = set(room.mount.parent.rglob("*")) - before
+    assert [path for path in made if path.is_symlink()] == []
+    assert all(path.is_relative_to(room.mount / "imports-1") for path in made)
+
+
 INTERPRETER = Interpreter(path="/venv/bin/python", fault=None, path_is_good=True)
 THING = Interpreter(
     path="/venv/bin/python", fault=None, path_is_good=True, search_paths=("/venv/site",)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ _OUTPUT_LIMIT: Final = 64 * 1024 * 1024
 _NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
 _KILLED: Final = (-9, 137)
 _LINKS: Final = "mapped"
+_NAME_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,17 +70,22 @@ def _lay_out(room: Room, tree: Tree, place: str) -> None:
     # Empty too: where there is no search path at all, pyright looks for an interpreter of its own.
     (room.mount / place / _LINKS).mkdir()
     for name, target in tree.links:
-        _link(room.mount / place / _LINKS, name, target)
+        # What the sandbox answers is data: nothing else than a name may become a path of ours.
+        parts = name.split(".")
+        if len(name) <= _NAME_CHARACTERS and all(part.isidentifier() for part in parts):
+            _link(room.mount / place / _LINKS, parts, target)
 
 
-def _link(folder: Path, name: str, target: str) -> None:
-    *above, last = name.split(".")
+def _link(folder: Path, parts: list[str], target: str) -> None:
+    *above, last = parts
     suffix = next((one for one in (".py", ".so") if target.endswith(one)), "")
     link = folder.joinpath(*above, last + suffix)
     # The link of a package has its parts already, and leads where nothing of ours may be written.
     if not any(folder.joinpath(*above[:depth]).is_symlink() for depth in range(1, len(above) + 1)):
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(target)
+        # A target that cannot be one, or a second of one name, leads nowhere.
+        with suppress(OSError, ValueError):
+            link.symlink_to(target)
 
 
 def _pyright(room: Room, place: str) -> Ended:
