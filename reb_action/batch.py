@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reb_action import deadline, outputs, trial
+from reb_action.errors import told
 from reb_action.layout import SessionLayout
 from reb_action.trial import Options, Tell
 
@@ -55,6 +56,6 @@ def _one(options: Callable[[], Options], environ: Mapping[str, str], tell: Tell)
         outputs.write_page(SessionLayout(folder=chosen.folder), verdict)
     except Exception as error:  # noqa: BLE001
         # The others of the batch are worth having; this one is missing from the report.
-        tell(f"this trial could not be run: {error}")
+        tell(f"this trial could not be run: {told(error)}")
         return False
     return True

@@ -25,7 +25,7 @@ from reb_action.cli_options import (
 )
 from reb_action.cli_publish import PUBLISH
 from reb_action.cli_reports import REPORTS
-from reb_action.errors import PlaceError, RebError, UsageError
+from reb_action.errors import PlaceError, RebError, UsageError, told
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
@@ -259,7 +259,7 @@ def main() -> None:
         _tell(error)
         sys.exit(error.exit_code)
     except OSError as error:
-        _tell(PlaceError(f"{error.strerror or error}: {error.filename or 'an output'}; see to it"))
+        _tell(PlaceError(told(error)))
         sys.exit(PlaceError.exit_code)
 
 

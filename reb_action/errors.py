@@ -64,3 +64,12 @@ class GitHubError(RebError):
     """GitHub cannot be read or written as asked; what was measured is not touched by it."""
 
     exit_code = 10
+
+
+def told(error: Exception) -> str:
+    """Return what is to be known of an error: of one that nobody foresaw, also what it is."""
+    if isinstance(error, RebError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: {error.filename or 'an output'}; see to it"
+    return f"a fault of reb itself, please report it: {type(error).__name__}: {error}"

@@ -13,7 +13,7 @@ from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
 from reb_action.agents.spec import AgentSpec
-from reb_action.errors import RebError, UsageError
+from reb_action.errors import RebError, UsageError, told
 from reb_action.freezing import Tell, freeze
 from reb_action.judging import conclude
 from reb_action.layout import SessionLayout
@@ -188,7 +188,7 @@ def _observed(layout: SessionLayout, level: Level, tell: Tell) -> None:
         _told(observing.observe(layout, level, tell=tell), tell)
     except Exception as error:  # noqa: BLE001
         # One level that cannot be observed is no reason to lose the others; it ends as invalid.
-        tell(f"{level} could not be observed: {error}")
+        tell(f"{level} could not be observed: {told(error)}")
 
 
 def _told(result: LevelResult, tell: Tell) -> None:

@@ -37,6 +37,9 @@ DEMO = Path(__file__).parent / "demo"
 SYSTEM = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 
+FAULT = "a fault of reb itself, please report it: ValueError"
+
+
 def silent(_line):
     pass
 
@@ -183,7 +186,7 @@ def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
     first = trial.run(
         options_of(wanted, folder, mirror, tmp_path / "first"), environ={}, tell=told.append
     )
-    assert "C0 could not be observed: nobody foresaw this" in told
+    assert f"C0 could not be observed: {FAULT}: nobody foresaw this" in told
     assert first.result(Level.C0).outcome is Outcome.INVALID
     assert first.result(Level.C1).outcome is Outcome.PASSED
 
@@ -194,7 +197,7 @@ def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
     trials = [("broken", broken), ("second", lambda: second)]
     ended = batch.run(trials, ends_at=None, environ={}, tell=told.append)
     assert (ended.done, ended.broken, ended.left) == (("second",), ("broken",), ())
-    assert "this trial could not be run: nobody foresaw that" in told
+    assert f"this trial could not be run: {FAULT}: nobody foresaw that" in told
 
 
 def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_path):
