@@ -74,7 +74,8 @@ def _look(
 def _interpreter(room: Room, claimed: Report, seen: Survey, restored: Restored) -> Interpreter:
     """Observe the interpreter; where the checkout cannot be put right, nothing may run in it."""
     if restored.fault is not None or seen.interpreter is None:
-        return Interpreter(path=claimed.python_path, path_is_good=True, fault=restored.fault)
+        fault = restored.fault or f"{claimed.python_path} was not looked at"
+        return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
     return observe_interpreter(room, claimed, seen.interpreter)
 
 

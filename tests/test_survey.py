@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sandbox_fixtures import archive
 
-from reb_action import evidence, report, trial
+from reb_action import evidence, freezing, report, trial
 from reb_action.demo import committed
 from reb_action.errors import SandboxError
 from reb_action.freezing import freeze
@@ -27,7 +27,7 @@ from reb_action.model.agent import Change
 from reb_action.model.manifest import Level, Outcome
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.run import observe_run
-from reb_action.probing.survey import restore, survey
+from reb_action.probing.survey import Restored, Survey, restore, survey
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Ended, Kind
 from reb_action.session import AgentChoice
@@ -398,3 +398,12 @@ def test_levels_are_blocked_where_the_checkout_cannot_be_looked_at(tmp_path):
     why = "the files that the agent left cannot be looked at: exit code 137"
     assert results[Level.C0] == results[Level.C1] == (Outcome.BLOCKED, why)
     assert results[Level.C5][0] is Outcome.FAILED
+
+
+def test_interpreter_that_was_not_looked_at_is_a_fault(room):
+    claimed = report.parse(HONEST.encode())
+    seen = freezing._interpreter(room, claimed, Survey(), Restored())
+    assert (seen.path, seen.fault) == (
+        "/opt/env/bin/python",
+        "/opt/env/bin/python was not looked at",
+    )
