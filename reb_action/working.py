@@ -8,7 +8,7 @@ from reb_action.agents import parsers, sessions, trajectory
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import Driven, drive, told
 from reb_action.agents.environment import proxied, settings
-from reb_action.agents.launch import launch
+from reb_action.agents.launch import Launch, launch
 from reb_action.agents.prompt import Prompt, prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec
 from reb_action.errors import UsageError
@@ -41,15 +41,7 @@ def work(
         given = (*own.values(), *(() if way.model is None else (way.model.key,)))
         hidden.remember(layout, given)
         tell(f"the agent {chosen.name} is at work (at most {begun.agent.total_seconds} s)")
-        started = launch(
-            sandbox.layout,
-            chosen,
-            prompt=task.text,
-            deadline_seconds=begun.agent.total_seconds,
-            settings=proxied(settings(environ), proxy=way.proxy, direct=way.gateway is None),
-            secrets=own,
-            model=way.model,
-        )
+        started = _launched(sandbox, begun, chosen, way, task, own=own, environ=environ)
         # From here on it has had its chance: another run in this sandbox would be a second one.
         session.save(layout, replace(session.load(layout), phase=Phase.AGENT))
         driven = drive(
@@ -65,6 +57,27 @@ def work(
         sessions.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=secrets)
     # What was under way has been counted now.
     return _told(layout, begun, chosen, driven, way, task)
+
+
+def _launched(
+    sandbox: Sandbox,
+    begun: Session,
+    spec: AgentSpec,
+    way: Reach,
+    task: Prompt,
+    *,
+    own: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> Launch:
+    return launch(
+        sandbox.layout,
+        spec,
+        prompt=task.text,
+        deadline_seconds=begun.agent.total_seconds,
+        settings=proxied(settings(environ), proxy=way.proxy, direct=way.gateway is None),
+        secrets=own,
+        model=way.model,
+    )
 
 
 def _told(
