@@ -401,7 +401,7 @@ def test_levels_are_blocked_where_the_checkout_cannot_be_looked_at(tmp_path):
 
 
 def test_interpreter_that_was_not_looked_at_is_a_fault(room):
-    claimed = report.parse(HONEST.encode())
+    claimed = report.parse(HONEST)
     seen = freezing._interpreter(room, claimed, Survey(), Restored())
     assert (seen.path, seen.fault) == (
         "/opt/env/bin/python",
