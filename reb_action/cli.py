@@ -163,8 +163,8 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     if write:
         outputs.write_page(layout, judged)
     else:
-        doubt = outputs.doubt_of_page(layout, judged)
-        click.echo(f"reb: {doubt}", err=True) if doubt else None
+        for doubt in outputs.doubts_of_page(layout, judged):
+            click.echo(f"reb: {doubt}", err=True)
     outputs.show(judged, as_json=as_json, folder=folder)
 
 

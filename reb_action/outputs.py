@@ -17,17 +17,17 @@ def write_page(layout: SessionLayout, verdict: Verdict) -> None:
     documents.write_bytes(layout.page, _page(layout, verdict))
 
 
-def doubt_of_page(layout: SessionLayout, verdict: Verdict) -> str | None:
-    """Say what is to be known of a page that is not what this reb makes of the folder.
+def doubts_of_page(layout: SessionLayout, verdict: Verdict) -> Iterator[str]:
+    """Yield what is to be known of a page that is not what this reb makes of the folder.
 
     That refuses nothing: another release looks different, and marks what was not yet qualified.
     """
-    if not layout.page.exists() or documents.read_bytes(layout.page) == _page(layout, verdict):
-        return None
-    return (
-        f"{layout.page.name} is not the page that this reb makes of the evidence: it is of another"
-        " release, or was changed; go by this verdict, or make it again by reb judge --write"
-    )
+    if layout.page.exists() and documents.read_bytes(layout.page) != _page(layout, verdict):
+        yield (
+            f"{layout.page.name} is not the page that this reb makes of the evidence: it is of"
+            " another release, or was changed; go by this verdict, or make it again by reb judge"
+            " --write"
+        )
 
 
 def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
