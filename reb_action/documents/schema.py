@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, cast
 
+import jsonschema_rs
 from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
 from reb_action.documents.parsing import Json, show
-from reb_action.documents.quick import Check, compiled
 from reb_action.layout import data_folder
 
 
 def problem(value: Json, schema: str) -> str | None:
     """Return the most telling disagreement of a value with `schemas/<schema>.schema.json`."""
-    if _is_fine(schema)(value):
+    if _is_valid(value, schema):
         return None
     error = _first_error(value, schema)
     return None if error is None else _sentence(error)
@@ -53,9 +53,34 @@ def _validator(schema: str) -> Draft202012Validator:
     return _Validator(_document(schema), format_checker=FormatChecker(["regex"]))
 
 
+def _is_valid(value: Json, schema: str) -> bool:
+    """Return whether a value matches; jsonschema then explains a value that does not.
+
+    A scoreboard reads tens of thousands of documents, nearly all of them valid, and jsonschema
+    takes about 200 times as long for each.
+    """
+    try:
+        return _fast_validator(schema).is_valid(value)
+    except UnicodeEncodeError:
+        # Half a surrogate pair is no text for Rust; jsonschema says whether the schema allows it.
+        return False
+
+
 @cache
-def _is_fine(schema: str) -> Check:
-    return compiled(_document(schema)) or (lambda _: False)
+def _fast_validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    # Rust's regular expressions differ from Python's, which compile the manifests' patterns.
+    formats = {"regex": _is_python_regex}
+    return jsonschema_rs.Draft202012Validator(
+        _document(schema), validate_formats=True, formats=formats
+    )
+
+
+def _is_python_regex(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 @cache
