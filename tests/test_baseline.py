@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from reb_action.agents import declared
+from reb_action.agents import baseline
 
-BASELINE = Path(declared.__file__).with_name("baseline.py")
+BASELINE = Path(baseline.__file__)
 
 # A build backend inside the repository: building needs nothing from an index.
 BACKEND = """
@@ -149,7 +149,7 @@ def test_report_says_what_the_interpreter_says(repo: Path, wheels: Path) -> None
     torch = 'import types\n__version__ = "2.9.9+cpu"\ncuda = types.SimpleNamespace('
     torch += "is_available=lambda: False, device_count=lambda: 0)\n"
     add_wheel(wheels, "torch", code=torch)
-    (repo / "train.py").write_text("import torch\n")
+    (repo / "requirements.txt").write_text("torch\n")
     report = play(repo, wheels)
     version = subprocess.run(
         [report["python_path"], "-c", "import platform; print(platform.python_version())"],
@@ -170,19 +170,16 @@ def test_report_says_what_the_interpreter_says(repo: Path, wheels: Path) -> None
     }
 
 
-def test_one_bad_pin_does_not_lose_the_other_requirements(repo: Path, wheels: Path) -> None:
-    (repo / "requirements.txt").write_text("good\nnosuch==9.9  # gone\n\nbetter>=0.5\n")
-    report = play(repo, wheels)
-    assert modules(report, "good", "better") == ["good", "better"]
-    assert "failed (1): install nosuch==9.9" in notes(report)
-    assert report["torch_version"] is None
-
-
-def test_bad_pin_of_the_project_costs_only_that_requirement(repo: Path, wheels: Path) -> None:
+def test_each_command_runs_once_and_a_failure_is_noted(repo: Path, wheels: Path) -> None:
     project(repo, "good", "nosuch==9.9")
+    (repo / "requirements.txt").write_text("better>=0.5\n")
     report = play(repo, wheels)
-    assert modules(report, "tiny", "good") == ["tiny", "good"]
-    assert notes(report)[-2:-1] == ["ok: install --no-deps -e ."]
+    assert modules(report, "tiny", "good", "better") == ["better"]
+    assert notes(report)[-4:-1] == [
+        "failed (1): install -e .",
+        "failed (1): install .",
+        "ok: install -r requirements.txt",
+    ]
 
 
 def test_tracked_files_are_as_before(repo: Path, wheels: Path) -> None:
@@ -234,73 +231,5 @@ def test_requirement_files_for_other_purposes_are_left_out(repo: Path) -> None:
     )
     for name in (*names, "requirements/cuda.txt", "requirements-cpu.txt", "requirements_docs.txt"):
         (repo / name).touch()
-    found = [str(path.relative_to(repo)) for path in declared.requirement_files(repo)]
+    found = [str(path.relative_to(repo)) for path in baseline.requirement_files(repo)]
     assert found == ["requirements.txt", "requirements_gpu.txt", "requirements/cuda.txt"]
-
-
-def test_requirement_lines_follow_includes_and_keep_options(repo: Path) -> None:
-    (repo / "base.txt").write_text("--extra-index-url=https://example.org/simple\nnumpy\n")
-    text = "-r base.txt\n# nothing\n-e .\ntorch>=2 ; \\\n python_version>'3'\n"
-    (repo / "requirements.txt").write_text(text + "-e git+https://x/y#egg=y\n")
-    assert declared.requirement_lines(repo / "requirements.txt") == (
-        ["--extra-index-url", "https://example.org/simple"],
-        ["numpy", "torch>=2 ;   python_version>'3'", "-e git+https://x/y#egg=y"],
-    )
-
-
-def test_requirements_file_that_includes_itself_ends(repo: Path) -> None:
-    (repo / "requirements.txt").write_text("-r requirements.txt\nnumpy\n")
-    assert set(declared.requirement_lines(repo / "requirements.txt")[1]) == {"numpy"}
-
-
-def test_pip_section_of_a_conda_environment_is_read(repo: Path) -> None:
-    text = "dependencies:\n  - python=3.10\n  - pip:\n    - numpy==1.26  # old\n    - 'scipy'\n"
-    (repo / "environment.yml").write_text(f"name: x\n{text}  - cudatoolkit\nprefix: /x\n")
-    assert declared.conda_requirements(repo) == ["numpy==1.26", "scipy"]
-
-
-def test_dependencies_of_a_poetry_project_are_translated(repo: Path) -> None:
-    (repo / "pyproject.toml").write_text(
-        '[tool.poetry.dependencies]\npython = "^3.9"\nnumpy = "^1.26"\nscipy = "*"\nplain = "1.2"\n'
-        'rich = {version = "~13.0", extras = ["jupyter"]}\n'
-        'extra = {version = "1", optional = true}\n'
-        'own = {git = "https://example.org/own", rev = "abc"}\n'
-    )
-    assert declared.project_file(repo) == "pyproject.toml"
-    assert declared.dependencies(repo) == [
-        "numpy>=1.26",
-        "scipy",
-        "plain==1.2",
-        "rich[jupyter]>=13.0",
-        "own @ git+https://example.org/own@abc",
-    ]
-
-
-def test_dependencies_of_setup_files_are_read_without_running_them(repo: Path) -> None:
-    (repo / "setup.cfg").write_text(
-        "[options]\npython_requires = >=3.8\ninstall_requires =\n  numpy\n"
-    )
-    (repo / "setup.py").write_text("deps = ['scipy']\n1 / 0\nsetup(install_requires=deps)\n")
-    assert declared.project_file(repo) == "setup.py"
-    assert declared.requires_python(repo) == ">=3.8"
-    assert declared.dependencies(repo) == ["numpy", "scipy"]
-
-
-@pytest.mark.parametrize(
-    ("code", "wanted"),
-    [("import torch.nn\n", True), ("    from torch import x\n", True), ("import torchx\n", False)],
-)
-def test_torch_is_wanted_when_code_imports_it(repo: Path, code: str, wanted: bool) -> None:
-    (repo / "model.py").write_text(code)
-    assert declared.imports_torch(repo) is wanted
-
-
-def test_files_that_cannot_be_read_declare_nothing(repo: Path) -> None:
-    for name in ("pyproject.toml", "setup.cfg", "requirements.txt", "environment.yml"):
-        (repo / name).write_bytes(b"[\xff\x00")
-    (repo / "setup.py").write_bytes(b"def (\x00")
-    (repo / "model.py").mkdir()
-    assert declared.dependencies(repo) == []
-    assert declared.requires_python(repo) is None
-    assert declared.conda_requirements(repo) == []
-    assert declared.imports_torch(repo) is False

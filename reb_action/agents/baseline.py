@@ -1,10 +1,8 @@
 """Sets a repository up without a model: `baseline.py pip|uv`, in the repository's folder.
 
-In a fixed order, with nothing guessed: the project itself; requirement files; the pip section of a
-conda environment; where the project could not be installed, its requirements one by one; torch, if
-the code imports it and nothing brought it; at last the project again, without its requirements and
-without build isolation. What cannot be installed whole is installed line by line, so that one bad
-pin does not lose all. At 80 % of the time it stops and reports what it has measured.
+It does what a newcomer tries first, each command once: install the project (`-e .`, else `.`), then
+each requirement file. It guesses nothing and repairs nothing, so that an agent's lead over it is
+the agent's own work. At 80 % of the time it stops and reports what it has measured.
 
 Standard library only, Python 3.8 syntax: it runs inside a sandbox, in the system's Python.
 """
@@ -13,13 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-
-import declared
 
 UV = "uv==0.13.9"
 MEASURE = """
@@ -35,6 +32,12 @@ except Exception as error:
 print("\\n" + json.dumps(seen))
 """
 NOTES_LIMIT = 20000
+PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+# Requirement files for something else than running the code as released.
+OTHER_PURPOSE = re.compile(
+    r"(^|[-_.])(dev|develop|tests?|testing|ci|lint|docs?|mypy|format|build|release|notebooks?"
+    r"|rocm|amd|hip|xpu|npu|tpu|hpu|neuron|ascend|mac|macos|mps|windows|win|cpu|arm64)([-_.]|$)"
+)
 
 
 class Bench:
@@ -77,13 +80,6 @@ class Bench:
             return self.run(self.uv, "pip", "install", "--python", str(self.python), *arguments)
         return self.run(str(self.python), "-m", "pip", "install", *arguments)
 
-    def install_each(self, lines: list[str], *options: str) -> None:
-        """Install all at once or, if that fails, one by one."""
-        if not lines or self.install(*options, *(word for line in lines for word in _words(line))):
-            return
-        for line in lines if len(lines) > 1 else ():
-            self.install(*options, *_words(line))
-
 
 def main() -> int:
     """Build what can be built; a report is written in any case."""
@@ -105,44 +101,30 @@ def make_environment(bench: Bench) -> bool:
         bench.run(sys.executable, "-m", "venv", str(tools))
         bench.run(str(tools / "bin" / "python"), "-m", "pip", "install", UV)
         bench.uv = str(tools / "bin" / "uv")
-    make = (bench.uv, "venv", "--no-python-downloads", str(bench.venv), "--python")
-    wanted = declared.requires_python(bench.repo)
-    return bool(wanted and bench.run(*make, wanted)) or bench.run(*make, sys.executable)
+    # uv itself chooses an interpreter that the project's requires-python admits.
+    make = (bench.uv, "venv", "--no-python-downloads", str(bench.venv))
+    return bench.run(*make) or bench.run(*make, "--no-project", "--python", sys.executable)
 
 
 def install_all(bench: Bench) -> None:
-    """Install all that the repository declares."""
-    project = declared.project_file(bench.repo)
-    bench.say(f"the project is declared in {project or 'no file'}")
-    installed = project is None or _first(bench, [["-e", "."], ["."]])
-    for path in declared.requirement_files(bench.repo):
-        install_file(bench, path)
-    bench.install_each(declared.conda_requirements(bench.repo))
-    if not installed:
-        bench.install_each(declared.dependencies(bench.repo))
-    install_torch(bench)
-    if not installed:
-        bench.install_each(declared.build_requirements(bench.repo))
-        bare = ["--no-deps", "--no-build-isolation"]
-        _first(bench, [["--no-deps", "-e", "."], [*bare, "-e", "."], [*bare, "."]])
+    """Install the project and its requirement files."""
+    if any((bench.repo / name).is_file() for name in PROJECT_FILES):
+        any(bench.install(*target) for target in (("-e", "."), (".",)))
+    for path in requirement_files(bench.repo):
+        bench.install("-r", str(path.relative_to(bench.repo)))
 
 
-def install_file(bench: Bench, path: Path) -> None:
-    """Install a requirement file whole or, if that fails, line by line."""
-    if not bench.install("-r", str(path.relative_to(bench.repo))):
-        options, lines = declared.requirement_lines(path)
-        for line in lines:
-            bench.install(*options, *_words(line))
+def requirement_files(repo: Path) -> list[Path]:
+    """Return the requirement files for running the code, the main one first."""
+    paths = [*repo.glob("requirements*.txt"), *repo.glob("requirements/*.txt")]
+    wanted = [path for path in paths if path.is_file() and not _has_other_purpose(path)]
+    return sorted(
+        wanted, key=lambda path: (len(path.parts), path.stem != "requirements", path.name)
+    )
 
 
-def install_torch(bench: Bench) -> None:
-    """Install torch if the code imports it and nothing that was installed brought it."""
-    if not declared.imports_torch(bench.repo):
-        return
-    find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
-    if _ended((str(bench.python), "-c", find), cwd=bench.home, seconds=60) != 0:
-        bench.say("the code imports torch, and nothing brought it")
-        bench.install("torch")
+def _has_other_purpose(path: Path) -> bool:
+    return OTHER_PURPOSE.search(path.stem.lower()) is not None
 
 
 def restore(bench: Bench) -> None:
@@ -186,15 +168,6 @@ def measure(python: str, *, seconds: float) -> dict[str, object]:
         return json.loads(done.stdout.decode("utf-8", "replace").strip().split("\n")[-1])
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return {"error": f"the interpreter did not answer: {error}"}
-
-
-def _first(bench: Bench, ways: list[list[str]]) -> bool:
-    return any(bench.install(*way) for way in ways)
-
-
-def _words(line: str) -> list[str]:
-    """Return a line of a requirement file as arguments, without options such as hashes."""
-    return line.split(None, 1) if line.startswith("-") else [line.partition(" --")[0].strip()]
 
 
 def _ended(argv: tuple[str, ...], *, cwd: Path, seconds: float) -> int | None:
