@@ -12,7 +12,7 @@ from reb_action.errors import DocumentError
 _DEPTH: Final = 32
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Refuses what YAML would silently accept: keys that occur twice or are not text, NaN."""
 
     def construct_mapping(

@@ -143,7 +143,7 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ),
         ("argv: [x]\nlimits: {total_seconds: 60}", 'the document: the key "limits" is not known'),
         ("argv: [x]\nname: other", "the agent other belongs in other.yaml"),
-        ("argv: [x", "not readable as YAML: expected ',' or ']', but got '<stream end>' (line"),
+        ("argv: [x", "not readable as YAML: did not find expected ',' or ']' (line"),
         (
             "argv: [!!python/name:os.system x]",
             'the tag "tag:yaml.org,2002:python/name:os.system" is',
