@@ -165,6 +165,7 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     else:
         for doubt in outputs.doubts_of_page(layout, judged):
             click.echo(f"reb: {doubt}", err=True)
+    click.echo(f"reb: {judging.UNSIGNED}; reb verify checks a signature", err=True)
     outputs.show(judged, as_json=as_json, folder=folder)
 
 

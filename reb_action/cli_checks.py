@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli_options import as_json, image_option, qualifying_options, sandbox_option
+from reb_action.cli_options import (
+    as_json,
+    folder_argument,
+    image_option,
+    qualifying_options,
+    sandbox_option,
+)
 
 
 @click.command()
@@ -131,4 +137,53 @@ def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
         sys.exit(1)
 
 
-CHECKS = (agents, demo, doctor, qualify, selftest, validate)
+@click.command()
+@folder_argument
+@click.option(
+    "--bundle", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The attestation that the run's report made: attestation.json of its artifact.",
+)  # fmt: skip
+@click.option(
+    "--repository", metavar="OWNER/NAME",
+    help="The repository whose run must have signed it; required with --bundle.",
+)  # fmt: skip
+@click.option(
+    "--workflow", metavar="OWNER/NAME/.github/workflows/FILE[@REF]",
+    help="The workflow that must have signed it.  [default: our benchmark.yml at any tag]",
+)  # fmt: skip
+@click.option(
+    "--trusted-root", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Sigstore's trusted_root.json.  [default: the one that sigstore brings]",
+)  # fmt: skip
+def verify(
+    folder: Path,
+    *,
+    bundle: Path | None,
+    repository: str | None,
+    workflow: str | None,
+    trusted_root: Path | None,
+) -> None:
+    """Check that the trial in FOLDER is unchanged, and who signed it.
+
+    Exit code 0: unchanged, and signed as expected. 3: changed. 11: unchanged but unsigned, or the
+    signature does not hold or is somebody else's.
+    """
+    from reb_action import judging
+    from reb_action.errors import SignatureError
+    from reb_action.layout import SessionLayout
+    from reb_action.render.escape import log
+    from reb_action.signature import WORKFLOW, Signer
+
+    if bundle is not None and repository is None:
+        raise click.UsageError("--bundle needs --repository OWNER/NAME: whose run must have signed")
+    layout = SessionLayout(folder=folder.absolute())
+    verdict = judging.verify(layout)
+    click.echo(f"{log(verdict.trial)}: unchanged, and the evidence gives the same verdict")
+    if bundle is None or repository is None:
+        raise SignatureError(f"{judging.UNSIGNED}; name an attestation with --bundle")
+    signer = Signer(repository=repository, workflow=workflow or WORKFLOW)
+    signed = judging.verify_signature(layout, bundle, signer, trusted_root=trusted_root)
+    click.echo(f"signed by {log(signed.workflow)}\nin {log(signed.run)}")
+
+
+CHECKS = (agents, demo, doctor, qualify, selftest, validate, verify)

@@ -66,6 +66,12 @@ class GitHubError(RebError):
     exit_code = 10
 
 
+class SignatureError(RebError):
+    """Nobody who is trusted vouches for a folder: it is unsigned, or somebody else signed it."""
+
+    exit_code = 11
+
+
 def told(error: Exception) -> str:
     """Return what is to be known of an error: of one that nobody foresaw, also what it is."""
     if isinstance(error, RebError):

@@ -1,13 +1,23 @@
 """Judges the folder of a trial: for the first time, or again from the artifact alone."""
 
 import dataclasses
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from reb_action import documents, evidence
-from reb_action.errors import DocumentError
+from reb_action.errors import DocumentError, SignatureError, ToolchainError
 from reb_action.layout import SessionLayout
 from reb_action.model.verdict import Verdict
+from reb_action.signature import SUBJECTS_MAX, Attestation, Signer
 from reb_action.verdict import judge
+
+UNSIGNED: Final = (
+    "unsigned: the hashes of this folder show accidental changes only, since whoever changes it can"
+    " compute them anew"
+)
+"""What is to be known of a folder whose signature was not checked."""
 
 _SPARED: Final = "trajectory/"
 
@@ -39,6 +49,48 @@ def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
     if replace:
         documents.write(layout.verdict, verdict, kind="verdict")
     return verdict
+
+
+def verify(layout: SessionLayout) -> Verdict:
+    """Return the verdict of a folder that is unchanged by its own hashes; raises DocumentError."""
+    if not layout.verdict.exists():
+        raise DocumentError(f"{layout.verdict} does not exist, so there is nothing to verify")
+    return judge_again(layout)
+
+
+def verify_signature(
+    layout: SessionLayout, bundle: Path, signer: Signer, *, trusted_root: Path | None = None
+) -> Attestation:
+    """Return the signer's attestation of the folder's verdict.json; raises SignatureError.
+
+    The verdict has the hashes of all evidence, so a signature of it is one of everything.
+    """
+    try:
+        # It imports sigstore, an optional extra, which only those need who check a signature.
+        from reb_action import attestation  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ToolchainError(
+            f"checking a signature needs the package sigstore ({error}); run: pip install sigstore"
+        ) from None
+    return attestation.find(bundle, _digest(layout), signer, trusted_root)
+
+
+def subjects(places: Mapping[str, SessionLayout]) -> str:
+    """Return the lines that an attestation of these trials signs, in the form of sha256sum.
+
+    Raises SignatureError above the number that one attestation can have.
+    """
+    if len(places) > SUBJECTS_MAX:
+        raise SignatureError(
+            f"{len(places)} trials are more than the {SUBJECTS_MAX} that one attestation"
+            " can have, so none is signed; split the run"
+        )
+    lines = (f"{_digest(places[name])}  {name}/verdict.json\n" for name in sorted(places))
+    return "".join(lines)
+
+
+def _digest(layout: SessionLayout) -> str:
+    return hashlib.sha256(documents.read_bytes(layout.verdict)).hexdigest()
 
 
 def _with_spared(now: Verdict, written: Verdict) -> Verdict:

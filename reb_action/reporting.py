@@ -5,17 +5,17 @@ from pathlib import Path
 
 import click
 
-from reb_action import collection, console, documents, manifest, planning, published
+from reb_action import collection, console, documents, judging, manifest, planning, published
 from reb_action.collection import Collected
-from reb_action.errors import RebError, UsageError
+from reb_action.errors import RebError, SignatureError, UsageError
 from reb_action.gate import FailOn
-from reb_action.github.commands import SUMMARY_BYTES, write_outputs, write_summary
+from reb_action.github.commands import SUMMARY_BYTES, warning, write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.layout import data_folder
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.model.verdict import Scoring
+from reb_action.model.verdict import Scoring, Verdict
 from reb_action.render.escape import log
 from reb_action.render.scoreboard import board_summary
 from reb_action.score import score
@@ -95,6 +95,7 @@ def _write(path: Path, made: Scoreboard, collected: Collected, context: Context)
     durations, scoreboard = path.with_name("durations.json"), path.with_name("scoreboard.json")
     documents.write_bytes(durations, documents.dump_json(collection.durations(collected.found)))
     documents.write(scoreboard, made, kind="scoreboard")
+    subjects = _write_subjects(path.with_name("subjects.sha256"), collected)
     write_outputs(
         context,
         {
@@ -103,8 +104,22 @@ def _write(path: Path, made: Scoreboard, collected: Collected, context: Context)
             "run-again": " ".join(made.run_again),
             "durations": str(durations),
             "scoreboard": str(scoreboard),
+            "subjects": subjects,
         },
     )
+
+
+def _write_subjects(path: Path, collected: Collected) -> str:
+    """Write what an attestation of this run signs; return where, or "" where there is nothing."""
+    judged = (name for name, seen in collected.found.items() if isinstance(seen, Verdict))
+    try:
+        text = judging.subjects({name: collected.places[name] for name in judged})
+    except SignatureError as error:
+        click.echo(warning(str(error)))
+        return ""
+    if text:
+        documents.write_bytes(path, text.encode())
+    return str(path) if text else ""
 
 
 def _manifests(collected: Collected, plan: Plan | None) -> Iterator[Manifest]:

@@ -23,7 +23,18 @@ LAYERS = (
     },
     {
         *("sandbox", "source", "git", "toolchain", "witness", "probing", "agents", "session"),
-        *("origin", "copies", "github", "gateway", "hidden", "artifacts", "evidence", "tracked"),
+        *(
+            "origin",
+            "copies",
+            "github",
+            "gateway",
+            "hidden",
+            "artifacts",
+            "evidence",
+            "tracked",
+            "signature",
+            "attestation",
+        ),
     },
     {
         *(

@@ -205,13 +205,15 @@ def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_
     layout = SessionLayout(folder=tmp_path / "results")
     outputs.write_page(layout, run(options_of(wanted, folder, mirror, layout.folder)))
     page = layout.page.read_bytes()
-    assert (judged(layout).exit_code, judged(layout).stderr) == (0, "")
+    unsigned = f"reb: {judging.UNSIGNED}; reb verify checks a signature\n"
+    assert (judged(layout).exit_code, judged(layout).stderr) == (0, unsigned)
     layout.page.write_bytes(page.replace(b"failed", b"passed"))
     told = judged(layout)
     assert told.exit_code == 0
     assert told.stderr == (
         "reb: index.html is not the page that this reb makes of the evidence: it is of another"
         " release, or was changed; go by this verdict, or make it again by reb judge --write\n"
+        + unsigned
     )
     assert told.stdout == judged(layout).stdout
     assert judged(layout, "--write").exit_code == 0

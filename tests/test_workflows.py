@@ -128,12 +128,23 @@ def test_every_use_is_pinned_by_hash_with_its_version(path):
             assert re.fullmatch(r" # v\d+\.\d+\.\d+", match[2]), line
 
 
+def test_only_the_report_can_sign():
+    """A job that names its permissions has no others; a trial's names none that writes."""
+    jobs = read(ROOT / ".github" / "workflows" / "benchmark.yml")["jobs"]
+    users = [name for name in jobs if "actions/attest@" in str(jobs[name])]
+    assert users == ["report"]
+    others = {name: job["permissions"] for name, job in jobs.items() if name != "report"}
+    assert set(others) == {"plan", "trial"}
+    assert all(access == {"contents": "read"} for access in others.values())
+
+
 REUSABLE = ("benchmark.yml", "publish.yml")
 GRANTS = {
     # what an input asks of the calling job
     ("checks", "off"): {"checks": "write", "contents": "read"},
     ("comment", "off"): {"pull-requests": "write", "contents": "read"},
     ("leaderboard", False): {"contents": "write"},
+    ("attest", False): {"id-token": "write", "attestations": "write", "contents": "read"},
 }
 
 
@@ -162,6 +173,8 @@ def test_permissions_page_names_what_each_input_needs():
         ("checks", Need.CHECKS_WRITE),
         ("comment", Need.PULLS_WRITE),
         ("leaderboard", Need.CONTENTS_WRITE),
+        ("attest", "id-token: write"),
+        ("attest", "attestations: write"),
         ("checks", Need.CONTENTS_READ),
         ("publish", Need.ACTIONS_READ),
     ]
@@ -171,7 +184,7 @@ def granted(inputs, wanted):
     """Return the permissions that a job with these inputs needs of its caller."""
     needed = {"actions": "read"} if "run-id" in inputs else {"contents": "read"}
     for (name, off), scopes in GRANTS.items():
-        if wanted.get(name, inputs[name]["default"]) != off:
+        if name in inputs and wanted.get(name, inputs[name]["default"]) != off:
             needed |= {
                 scope: max(access, needed.get(scope, "")) for scope, access in scopes.items()
             }

@@ -149,7 +149,8 @@ def batch(once, product):
     """Two trials that have to share one job."""
     agents = "nop\nreplay agents/honest"
     return once(
-        "batch", lambda place: benchmark(product, place, env={}, agents=agents, max_jobs="1")
+        "batch",
+        lambda place: benchmark(product, place, env={}, agents=agents, max_jobs="1", attest="true"),
     )
 
 

@@ -1,5 +1,7 @@
 """The reusable workflow: plan, a matrix of trials, a report; as the root, for act's sake."""
 
+import hashlib
+
 HEADLINE = "2 of 3 trials have a verdict. This comparison is incomplete: 1 missing."
 TRIALS = """\
 | trial | C0 | C1 | C5 |
@@ -51,3 +53,19 @@ def test_batch_runs_its_trials_in_one_job(batch):
 
 def test_report_reads_the_trials_of_a_batch(batch):
     assert batch.of("report").outputs("report")["complete"] == "true"
+
+
+def test_report_attests_the_verdict_of_every_trial(batch, shared):
+    """The double of the action keeps what it was given to sign."""
+    artifacts = shared / "batch" / "artifacts"
+    lines = (artifacts / "researchenvbench-attestation" / "attestation.json").read_text()
+    verdicts = [path for path in artifacts.rglob("verdict.json") if "batch" in str(path.parent)]
+    assert len(verdicts) == 2
+    assert lines.splitlines() == [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.parent.name}/verdict.json"
+        for path in sorted(verdicts)
+    ]
+
+
+def test_nothing_is_attested_unless_it_is_asked_for(matrix):
+    assert matrix.of("report").step("attest") == "skipped"
