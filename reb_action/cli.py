@@ -44,6 +44,7 @@ Exit codes:
   8  the job has too little time left for this step; continue in another one
   9  a file or folder cannot be written or read: no room, no permission, no such place
   10  GitHub cannot be read or written as asked (reb publish --on-write-fault=fail)
+  11  reb verify: unsigned, or the signature is not valid or not of the expected run
   130  interrupted
 """
 

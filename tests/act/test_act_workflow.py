@@ -57,6 +57,7 @@ def test_report_reads_the_trials_of_a_batch(batch):
 
 def test_report_attests_the_verdict_of_every_trial(batch, shared):
     """The double of the action keeps what it was given to sign."""
+    assert batch.code == 0
     artifacts = shared / "batch" / "artifacts"
     lines = (artifacts / "researchenvbench-attestation" / "attestation.json").read_text()
     verdicts = [path for path in artifacts.rglob("verdict.json") if "batch" in str(path.parent)]
