@@ -2,13 +2,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint lock schemas bench clean
+# What runs with Python and git alone, each test within seconds.
+PLAIN := not (act or agents or browser or docker or slow)
+
+.PHONY: demo test test-plain lint lock schemas bench clean description
 
 demo: .venv/run
 	$(BIN)/reb demo
 
-test: .venv/dev
+test: .venv/dev description
 	$(BIN)/pytest -n 2 --dist worksteal
+
+test-plain: .venv/dev description
+	$(BIN)/pytest -n 2 --dist worksteal -m "$(PLAIN)"
+
+# GitHub's own description of its API, from its npm package.
+description: .venv/dev
+	@$(BIN)/python tests/github_api/describe.py >/dev/null || \
+		echo "GitHub's description of its API could not be fetched: its tests will be skipped" >&2
 
 lint: .venv/dev
 	$(BIN)/ruff check

@@ -243,26 +243,47 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     _demand_streams()
+    try:
+        sys.exit(_run())
+    finally:
+        _release_outputs()
+
+
+def _run() -> int:
+    """Run the command line and return its exit code."""
     stdout = sys.stdout
     try:
         cli(prog_name="reb", standalone_mode=False)
     except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        return leaving.exit_code
     except SystemExit as leaving:
         # Where our reader has gone, click puts a blind output in its place and ends with 1.
-        sys.exit(leaving.code if sys.stdout is stdout else PlaceError.exit_code)
+        code = leaving.code if isinstance(leaving.code, int) else 0
+        return code if sys.stdout is stdout else PlaceError.exit_code
     except click.ClickException as error:
         _tell(UsageError(_said(error)))
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
+        with suppress(OSError):
+            click.echo("interrupted", err=True)
+        return 130
     except RebError as error:
         _tell(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except OSError as error:
         _tell(PlaceError(told(error)))
-        sys.exit(PlaceError.exit_code)
+        return PlaceError.exit_code
+    return 0
+
+
+def _release_outputs() -> None:
+    """Let go of an output whose reader has gone: Python would end with 120 for what it holds."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
-"""Fixtures for all tests."""
+"""Fixtures for all tests, what they are independent of, and what is said of those left out."""
 
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
 from gateway_fixtures import model_server, opened
 from github_api.fixtures import api, enterprise_api
-from sandbox_fixtures import container, sandbox, scratch, start
+from sandbox_fixtures import container, docker_image, sandbox, scratch, start
 
 __all__ = [
     "api",
@@ -14,3 +19,36 @@ __all__ = [
     "scratch",
     "start",
 ]
+
+# With PYTHONUNBUFFERED or PYTHONDONTWRITEBYTECODE set, what a user's Python does goes unseen.
+for _name in [name for name in os.environ if name.startswith("PYTHON")]:
+    del os.environ[_name]
+
+TESTS = Path(__file__).parent
+SUITES = {"act": "act", "agents": "agents"}
+"""The suites that live in folders of their own, by the folder, and their markers."""
+
+
+def pytest_collection_modifyitems(items):
+    """Mark each test of a suite that needs more than Python, git and a C library."""
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0]
+        if folder in SUITES:
+            item.add_marker(SUITES[folder])
+
+
+@pytest.fixture(autouse=True)
+def _docker(request):
+    """Skip a test of Docker where there is none, or fail it where Docker is required."""
+    if request.node.get_closest_marker("docker"):
+        docker_image()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what was left out and why, in one line for each reason."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section("left out, and why", sep="-")
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")

@@ -26,6 +26,7 @@ FLAGS = (
 DARK, LIGHT = 0, 1
 
 pytestmark = [
+    pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(
         CHROMIUM is None and os.environ.get("REB_BROWSER") != "required",

@@ -287,10 +287,20 @@ def test_read_of_a_sandbox_that_is_gone_is_no_fault_of_the_agent(container: Sand
             container.read(path, limit_bytes=1)
 
 
-def test_read_takes_an_unreadable_file(sandbox: Sandbox):
-    shell(sandbox, "echo x > report.json; chmod 000 report.json")
-    if os.geteuid() == 0:
-        assert sandbox.read(sandbox.layout.report, limit_bytes=2) == b"x\n"
+@pytest.mark.parametrize("closed", ["report.json", ".", "report.json ."])
+@pytest.mark.parametrize("mode", ["000", "400", "100"])
+def test_read_takes_what_the_agent_itself_may_not_read(sandbox: Sandbox, closed: str, mode: str):
+    shell(sandbox, f"echo x > report.json; chmod {mode} {closed}")
+    assert sandbox.read(sandbox.layout.report, limit_bytes=2) == b"x\n"
+
+
+def test_read_changes_no_mode_behind_a_link(sandbox: Sandbox, tmp_path: Path):
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    outside.chmod(0)
+    shell(sandbox, f"ln -s {outside} report.json")
+    assert sandbox.read(sandbox.layout.report, limit_bytes=2) is FileFault.NOT_A_FILE
+    assert outside.stat().st_mode & 0o777 == 0
 
 
 def test_mount_shows_what_is_put_there_after_the_start(sandbox: Sandbox):

@@ -4,13 +4,20 @@ import os
 import subprocess
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 from sandbox_fixtures import shell
 
 
-def pids_of(command):
-    listed = subprocess.run(["pgrep", "-f", command], capture_output=True, text=True)
-    return [int(pid) for pid in listed.stdout.split()]
+def pids_of(*argv):
+    """Return the processes of this machine that were started with these very words."""
+    wanted = "".join(f"{word}\0" for word in argv).encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += [int(path.parent.name)] if path.read_bytes() == wanted else []
+    return found
 
 
 def test_own_processes_are_owned_also_without_the_environment(sandbox):
@@ -18,7 +25,7 @@ def test_own_processes_are_owned_also_without_the_environment(sandbox):
     thread = threading.Thread(target=shell, args=(sandbox, script))
     thread.start()
     deadline = time.monotonic() + 20
-    while not (found := pids_of("/bin/sleep 3.25$")) and time.monotonic() < deadline:
+    while not (found := pids_of("/bin/sleep", "3.25")) and time.monotonic() < deadline:
         time.sleep(0.05)
     owned = [sandbox.owns(pid) for pid in found]
     thread.join()

@@ -15,6 +15,7 @@ PAGES = ("index.html", "trials.html", "trials/hustvl__Vim.codex.1.html")
 REQUIRED = os.environ.get("REB_BROWSER") == "required"
 
 pytestmark = [
+    pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(
         chromium.CHROMIUM is None and not REQUIRED,

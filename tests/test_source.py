@@ -342,8 +342,10 @@ def test_archive_says_nothing_about_this_machine(source: Source) -> None:
 
 
 def test_archive_unpacks_into_a_working_clone(tmp_path: Path, source: Source) -> None:
-    with tarfile.open(fileobj=io.BytesIO(archive(source))) as opened:
-        opened.extractall(tmp_path / "copy", filter="data")
+    (tmp_path / "copy").mkdir()
+    # By tar: Python 3.11.2 does not know the filter that later releases demand of `extractall`.
+    unpack = ["tar", "--extract", "--file=-"]
+    subprocess.run(unpack, input=archive(source), cwd=tmp_path / "copy", check=True)
     assert run(tmp_path / "copy", "status", "--porcelain") == ""
     assert run(tmp_path / "copy", "rev-parse", "HEAD") == source.commit
 

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def checkout(tmp_path):
     return root
 
 
-def look(root, *, tracked=FILES, links=(), interpreter=None):
+def look(root, *, tracked=FILES, links=(), interpreter=None, removed=None):
     """Survey a folder; return the answer, with tracked files by their names."""
     entries = [
         [path, path == "run.sh", path in links, len(content), blob(content)]
@@ -84,7 +85,8 @@ def look(root, *, tracked=FILES, links=(), interpreter=None):
     request = {
         "repository": str(root),
         "folders": [],
-        "removed": str(root.parent / "removed"),
+        # As in a trial, each look has a folder of its own.
+        "removed": str(removed or root.parent / f"removed-{uuid.uuid4()}"),
         "interpreter": interpreter,
         "tracked": entries,
     }
@@ -279,8 +281,9 @@ def test_names_of_any_bytes_are_told(checkout):
 
 def test_what_cannot_be_moved_is_told(checkout):
     package(checkout / "pkg" / "data")
-    (checkout.parent / "removed").write_text("in the way")
-    seen = look(checkout)
+    removed = checkout.parent / "removed"
+    removed.write_text("in the way")
+    seen = look(checkout, removed=removed)
     assert (seen["shadows"], seen["stuck"]) == ([], ["pkg/data"])
 
 

@@ -11,6 +11,7 @@ from reb_action.sandbox.protocol import FileFault
 
 _REMOVE_SECONDS = 600
 _NO_LINK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NAME_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def unpack(root: Path, folder: Path, archive: bytes) -> None:
@@ -34,12 +35,15 @@ def unpack(root: Path, folder: Path, archive: bytes) -> None:
 
 
 def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes | FileFault:
-    """Read a regular file; below root no component of its path may be a link."""
+    """Read a regular file; below root no component of its path may be a link.
+
+    What the agent may not read of its own is read all the same, as in a container.
+    """
     inside = Path(path).is_relative_to(root)
     base = root if inside else Path(path).parent
     parts = PurePosixPath(path).relative_to(base).parts
     try:
-        descriptor = _open_step_by_step(base, parts)
+        descriptor = _open_step_by_step(base, parts, allow=inside)
     except FileNotFoundError:
         return FileFault.MISSING
     except OSError:
@@ -84,12 +88,27 @@ def _clear(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _open_step_by_step(base: Path, parts: tuple[str, ...]) -> int:
+def _open_step_by_step(base: Path, parts: tuple[str, ...], *, allow: bool) -> int:
     descriptor = os.open(base, os.O_RDONLY | os.O_CLOEXEC)
     for part in parts:
         parent = descriptor
         try:
+            if allow:
+                _allow_owner(part, parent)
             descriptor = os.open(part, _NO_LINK, dir_fd=parent)
         finally:
             os.close(parent)
     return descriptor
+
+
+def _allow_owner(name: str, parent: int) -> None:
+    """Give the owner back what it needs to read a file or folder; never through a link."""
+    descriptor = os.open(name, _NAME_ONLY, dir_fd=parent)
+    try:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        needed = 0o500 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o400
+        # A descriptor of a name alone takes no fchmod; its entry in /proc does, but of a link.
+        if mode & needed != needed:
+            Path(f"/proc/self/fd/{descriptor}").chmod(mode | needed)
+    finally:
+        os.close(descriptor)
