@@ -12,7 +12,7 @@ from scoreboards import evidence_of
 from sigstore_service import SIGNED, WORKFLOW, Identity, Service, statement
 from trial_folders import put
 
-from reb_action import judging
+from reb_action import attestation, judging
 from reb_action.cli import cli
 from reb_action.collection import collect
 from reb_action.errors import (
@@ -212,6 +212,37 @@ def test_forged_bundle_is_refused(folder, service, root, forged):
     path = bundle_of(folder, bundle)
     with pytest.raises(SignatureError):
         judging.verify_signature(SessionLayout(folder=folder), path, SIGNER, trusted_root=root)
+
+
+def parts_of(value, path=()):
+    """Yield the path of every part of a document."""
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
+    for key in keys:
+        yield (*path, key)
+        yield from parts_of(value[key], (*path, key))
+
+
+def changed_at(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = changed_at(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("new", [None, "", "AAAA", 10**30, [], {}], ids=repr)
+def test_bundle_with_any_part_replaced_is_refused_in_one_line(folder, service, root, new):
+    bundle, digest = service.attest(statement(digest_of(folder))), digest_of(folder)
+    changed = [changed_at(bundle, path, new) for path in parts_of(bundle)]
+    assert len(changed) > 25
+    for other in changed:
+        path = bundle_of(folder, other)
+        # Of a log with one entry the proof has no hashes, so one replacement changes nothing.
+        if other != bundle:
+            with pytest.raises(SignatureError):
+                attestation.find(path, digest, SIGNER, root)
 
 
 def test_bundle_of_another_authority_is_refused(folder, root):
