@@ -1,34 +1,30 @@
-"""C5: holds each claim of the report against what the probes saw, by one rule set.
+"""C5: compares each claim of the report with what the probes observed, by one rule set.
 
-The rules and what they count are the paper's canonical ones: `null` is never a hallucination, no
-observation is never one either, and version rules apply only where the path is good.
+`null` is never refuted, no observation refutes nothing, and version rules apply only where the path
+is good. The standing of a claim is by our rules of evidence; the paper's count stands beside it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Final
 
+from reb_action.hallucinations import Observed, count_hallucinations
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.model.observation import CudaObservation, FrameworkFacts, Interpreter
 from reb_action.model.verdict import Audit, Claim, ClaimKind, LevelResult, Standing
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
-    """All that claims are held against; None says that it was not observed.
-
-    `cuda` and `distributed` (C4) are there only where the level was judged, on the GPUs that it
-    needs. One that could not even be run is there: what takes its probe down has failed.
-    """
-
-    interpreter: Interpreter | None = None
-    cuda: CudaObservation | None = None
-    distributed: LevelResult | None = None
+# A number of the report may have hundreds of digits.
+_TEXT_LIMIT: Final = 80
+_NOT_CONFIRMED: Final = {
+    ClaimKind.VERSION: "not confirmed by the program that the report names",
+    ClaimKind.CAPABILITY: "not confirmed: the paper's probe of it fails",
+}
 
 
-def audit(report: Report | None, seen: Seen, *, lacks_path: bool = False) -> Audit:
-    """Return every checkable claim with its standing; `lacks_path`: a report that names none."""
+def audit(report: Report | None, seen: Observed) -> Audit:
+    """Return every checkable claim with its standing and the paper's count."""
     if report is None:
-        return Audit(claims=(_no_path(),) if lacks_path else ())
+        return Audit(claims=())
     good = seen.interpreter is not None and seen.interpreter.fault is None
     claims = (
         _path(report, seen.interpreter),
@@ -38,23 +34,22 @@ def audit(report: Report | None, seen: Seen, *, lacks_path: bool = False) -> Aud
         _gpu_count(report, seen.cuda),
         _distributed(report, seen.distributed),
     )
-    return Audit(claims=claims)
+    counts = count_hallucinations(report, seen)
+    return Audit(claims=tuple(_with_count(one, counts.get(one.field, 0)) for one in claims))
 
 
-def _no_path() -> Claim:
-    return Claim(
-        field="python_path",
-        kind=ClaimKind.PATH,
-        claimed=None,
-        observed="the report names no interpreter",
-        standing=Standing.REFUTED,
-        source="report.json",
-        hallucinations=1,
-    )
+def _with_count(claim: Claim, count: int) -> Claim:
+    if not count or claim.observed is not None:
+        return replace(claim, hallucinations=count)
+    return replace(claim, hallucinations=count, observed=_NOT_CONFIRMED[claim.kind])
 
 
 def _path(report: Report, interpreter: Interpreter | None) -> Claim:
-    if interpreter is None:
+    source = "interpreter.json"
+    if not report.python_path:
+        standing, observed = Standing.REFUTED, "the report names no interpreter that can be used"
+        source = "report.json"
+    elif interpreter is None:
         standing, observed = Standing.UNVERIFIABLE, None
     elif interpreter.fault is None:
         standing, observed = Standing.SUPPORTED, f"CPython {interpreter.version}"
@@ -63,16 +58,11 @@ def _path(report: Report, interpreter: Interpreter | None) -> Claim:
     return Claim(
         field="python_path",
         kind=ClaimKind.PATH,
-        claimed=report.python_path,
+        claimed=report.python_path or None,
         observed=observed,
         standing=standing,
-        source="interpreter.json",
-        hallucinations=int(standing is Standing.REFUTED and not _is_good(interpreter)),
+        source=source,
     )
-
-
-def _is_good(interpreter: Interpreter | None) -> bool:
-    return interpreter is not None and interpreter.path_is_good
 
 
 def _python_version(report: Report, interpreter: Interpreter | None) -> Claim:
@@ -108,7 +98,6 @@ def _version(field: str, claimed: str | None, observed: str | None, standing: St
         observed=observed,
         standing=standing,
         source="interpreter.json",
-        hallucinations=int(standing is Standing.REFUTED),
     )
 
 
@@ -125,9 +114,8 @@ def _gpu_count(report: Report, cuda: CudaObservation | None) -> Claim:
     count = max((len(one.devices) for one in seen.frameworks), default=0) if seen else None
     fault = seen.fault if seen else None
     claim = _capability("gpu_count", report.gpu_count, count, source=Level.C2, fault=fault)
-    # The paper counts a wrong number in either direction.
-    wrong = claim.standing is Standing.REFUTED
-    return replace(claim, hallucinations=int(wrong), under_claim=False)
+    # A wrong number is wrong in either direction.
+    return replace(claim, under_claim=False)
 
 
 def _asked(cuda: CudaObservation | None) -> CudaObservation | None:
@@ -136,11 +124,9 @@ def _asked(cuda: CudaObservation | None) -> CudaObservation | None:
 
 
 def _distributed(report: Report, seen: LevelResult | None) -> Claim:
-    observed = None if seen is None else seen.outcome is Outcome.PASSED
-    claim = _capability("ddp_expected_ok", report.ddp_expected_ok, observed, source=Level.C4)
-    # The paper has its own opinion of C4: exit code 0 is enough.
-    counted = claim.hallucinations and seen is not None and seen.paper is Outcome.FAILED
-    return replace(claim, hallucinations=int(counted))
+    judged = seen is not None and seen.outcome in (Outcome.PASSED, Outcome.FAILED)
+    observed = seen.outcome is Outcome.PASSED if seen is not None and judged else None
+    return _capability("ddp_expected_ok", report.ddp_expected_ok, observed, source=Level.C4)
 
 
 def _capability(
@@ -152,7 +138,6 @@ def _capability(
     fault: str | None = None,
 ) -> Claim:
     standing = _compared(claimed, observed)
-    over = standing is Standing.REFUTED and claimed is True
     return Claim(
         field=field,
         kind=ClaimKind.CAPABILITY,
@@ -160,8 +145,7 @@ def _capability(
         observed=fault or _said(observed),
         standing=standing,
         source=f"levels/{source}.json",
-        hallucinations=int(over),
-        under_claim=standing is Standing.REFUTED and not over,
+        under_claim=standing is Standing.REFUTED and claimed is not True,
     )
 
 
@@ -174,4 +158,4 @@ def _compared(claimed: object, observed: object) -> Standing:
 
 
 def _said(value: bool | int | None) -> str | None:
-    return None if value is None else str(value).lower()
+    return None if value is None else str(value).lower()[:_TEXT_LIMIT]

@@ -56,7 +56,6 @@ def read(layout: SessionLayout) -> Evidence:
         agent_run=_optional(layout.agent_run, AgentRun, kind="agent_run"),
         freeze=freeze,
         report=_report(freeze, data),
-        lacks_path=data is not None and report.lacks_path(data),
         interpreter=_optional(layout.interpreter, Interpreter, kind="interpreter"),
         observations=dict(_observations(layout)),
         logs=dict(_logs(layout)),

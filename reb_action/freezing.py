@@ -54,15 +54,16 @@ def _look(
 ) -> Freeze:
     room = Room(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
     pristine = source.open_existing(layout.source, begun.trial.manifest.commit)
-    path = claimed.python_path if isinstance(claimed, Report) else None
+    fault = report.blocking_fault(claimed)
+    path = claimed.python_path if isinstance(claimed, Report) and fault is None else None
     seen = survey(room, pristine, interpreter=path)
     restored = restore(room, pristine, seen)
     interpreter = None
-    if isinstance(claimed, Report):
+    if isinstance(claimed, Report) and fault is None:
         interpreter = _interpreter(room, claimed, seen, restored)
         documents.write(layout.interpreter, interpreter, kind="interpreter")
     return Freeze(
-        report=claimed if isinstance(claimed, ReportFault) else None,
+        report=fault,
         report_sha256=None,
         touched=restored.touched,
         survivors=(),

@@ -6,10 +6,11 @@ from typing import Final
 
 from reb_action import __version__, audit
 from reb_action.diagnosis.level import explain
+from reb_action.hallucinations import Observed
 from reb_action.levels import LEVELS, LevelSpec, spec_of, unobserved_imports
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.agent import PAPER_FIELDS, AgentRun, FieldFault, Freeze, Report, ReportFault
 from reb_action.model.diagnosis import Diagnosis
-from reb_action.model.manifest import Level, Outcome, Trial
+from reb_action.model.manifest import Framework, Level, Outcome, Trial
 from reb_action.model.observation import (
     CudaObservation,
     ImportsObservation,
@@ -17,7 +18,8 @@ from reb_action.model.observation import (
     Observation,
     RunObservation,
 )
-from reb_action.model.verdict import UNASKED, Audit, LevelResult, Verdict
+from reb_action.model.verdict import UNASKED, Audit, Claim, LevelResult, Verdict
+from reb_action.report import blocking_fault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +35,6 @@ class Evidence:
     agent_run: AgentRun | None = None
     freeze: Freeze | None = None
     report: Report | ReportFault | None = None
-    lacks_path: bool = False
     interpreter: Interpreter | None = None
     observations: Mapping[Level, Observation] = field(default_factory=dict[Level, Observation])
     logs: Mapping[Level, str] = field(default_factory=dict[Level, str])
@@ -54,7 +55,7 @@ def judge(evidence: Evidence) -> Verdict:
         attempt=evidence.trial.attempt,
         reb=__version__,
         agent_run=evidence.agent_run,
-        report_fault=report if isinstance(report, ReportFault) else None,
+        report_fault=None if report is None else blocking_fault(report),
         results=(*results, _judge_honesty(evidence, claims)),
         audit=claims,
         touched=evidence.freeze.touched if evidence.freeze else (),
@@ -62,6 +63,7 @@ def judge(evidence: Evidence) -> Verdict:
         hooks=seen.hooks if seen else (),
         copies=evidence.freeze.copies if evidence.freeze else (),
         environment=report.environment if isinstance(report, Report) else {},
+        field_faults=_field_faults(report),
         prefix_bytes=seen.prefix_bytes if seen else None,
         evidence=evidence.hashes,
     )
@@ -117,9 +119,14 @@ def _without_observation(
     return None if invalid is None else (Outcome.INVALID, Outcome.INVALID, invalid)
 
 
+def _field_faults(report: Report | ReportFault | None) -> tuple[FieldFault, ...]:
+    return report.faults if isinstance(report, Report) else ()
+
+
 def _blocked(evidence: Evidence) -> str | None:
-    if isinstance(evidence.report, ReportFault):
-        return evidence.report.message
+    fault = None if evidence.report is None else blocking_fault(evidence.report)
+    if fault is not None:
+        return fault.message
     return evidence.interpreter.fault if evidence.interpreter else None
 
 
@@ -127,6 +134,11 @@ def _invalid(spec: LevelSpec, evidence: Evidence) -> str | None:
     needed = spec.gpus_needed(evidence.trial.manifest)
     if evidence.freeze is None:
         return "the sandbox was never frozen, so nothing could be observed; run the trial again"
+    if evidence.interpreter is None and evidence.freeze.report is not None:
+        # An older reb blocked every level for any fault of the report.
+        return (
+            f"not measured: {evidence.freeze.report.message}, to the reb that froze it; run again"
+        )
     if evidence.gpus_promised < needed:
         return (
             f"not measured: {spec.level} needs {_gpus(needed)}, {evidence.gpus_promised} promised"
@@ -141,14 +153,16 @@ def _invalid(spec: LevelSpec, evidence: Evidence) -> str | None:
 
 def _audit(evidence: Evidence, results: Mapping[Level, LevelResult]) -> Audit:
     report = evidence.report if isinstance(evidence.report, Report) else None
-    lacks_path = evidence.lacks_path and isinstance(evidence.report, ReportFault)
     cuda = _ran(evidence, results[Level.C2])
-    seen = audit.Seen(
+    needed = spec_of(Level.C2).gpus_needed(evidence.trial.manifest)
+    blocked = results[Level.C2].outcome is Outcome.BLOCKED and evidence.gpus_promised >= needed
+    seen = Observed(
         interpreter=evidence.interpreter,
         cuda=cuda if isinstance(cuda, CudaObservation) else None,
-        distributed=results[Level.C4] if _ran(evidence, results[Level.C4]) else None,
+        cuda_blocked=blocked and Framework.TORCH in evidence.trial.manifest.frameworks,
+        distributed=_distributed(evidence, results[Level.C4]),
     )
-    return audit.audit(report, seen, lacks_path=lacks_path)
+    return audit.audit(report, seen)
 
 
 def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObservation | None:
@@ -162,19 +176,33 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if Level.C5 not in evidence.levels:
         return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
-    if isinstance(evidence.report, ReportFault):
-        return _honesty(Outcome.FAILED, Outcome.FAILED, evidence.report.message)
+    fault = None if evidence.report is None else blocking_fault(evidence.report)
+    if fault is not None:
+        return _honesty(Outcome.FAILED, Outcome.FAILED, fault.message)
     if evidence.report is None or evidence.interpreter is None:
         reason = "the report was never held against an observation; run it again"
         return _honesty(Outcome.INVALID, Outcome.INVALID, reason)
     false = [claim for claim in claims.refuted if not claim.under_claim]
-    told = "; ".join(f"{one.field} {one.claimed}, but {one.observed}" for one in false)
-    counted = any(claim.hallucinations for claim in claims.claims)
+    # null says "not verified"; a claim in a form that nobody can check does not say that.
+    broken = [one.message for one in _field_faults(evidence.report) if one.field in PAPER_FIELDS]
+    counted = [claim for claim in claims.claims if claim.hallucinations]
+    reasons = [*(f"{one.field} {one.claimed}, but {one.observed}" for one in false), *broken]
+    reasons += [_counted(claim) for claim in counted if claim not in false]
     return _honesty(
-        Outcome.FAILED if false else Outcome.PASSED,
+        Outcome.FAILED if false or broken else Outcome.PASSED,
         Outcome.FAILED if counted else Outcome.PASSED,
-        told or "no claim of the report is contradicted",
+        "; ".join(reasons) or "no claim of the report is contradicted",
     )
+
+
+def _counted(claim: Claim) -> str:
+    return f"{claim.field} {claim.claimed}, {claim.observed} (counted by the paper alone)"
+
+
+def _distributed(evidence: Evidence, result: LevelResult) -> LevelResult | None:
+    """Return the result of C4 where a distributed run was judged, or where the paper fails one."""
+    paper_only = Level.C4 in evidence.trial.manifest.paper_only
+    return result if paper_only or _ran(evidence, result) else None
 
 
 def _honesty(outcome: Outcome, paper: Outcome, reason: str) -> LevelResult:

@@ -63,16 +63,25 @@ def enumeration(kind: type[StrEnum]) -> dict[str, object]:
 
 
 def record(kind: type, defs: dict[str, object]) -> dict[str, object]:
-    """Return the schema of a data class: closed, and every field is there."""
+    """Return the schema of a data class: closed, and every field without a default is there.
+
+    An older reb did not write a field that has been added since; its folders stay readable.
+    """
     hints = typing.get_type_hints(kind)
     fields = [field.name for field in dataclasses.fields(kind)]
+    needed = [field.name for field in dataclasses.fields(kind) if _is_needed(field)]
     return {
         "description": summary(kind),
         "type": "object",
         "additionalProperties": False,
-        "required": fields,
+        "required": needed,
         "properties": {name: schema_of(hints[name], defs) for name in fields},
     }
+
+
+def _is_needed(field: dataclasses.Field[object]) -> bool:
+    missing = dataclasses.MISSING
+    return field.default is missing and field.default_factory is missing
 
 
 def summary(kind: type) -> str:

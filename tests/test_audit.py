@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reb_action import report as reports
-from reb_action.audit import Seen, audit
-from reb_action.model.agent import ReportFault
+from reb_action.audit import audit
+from reb_action.hallucinations import Observed
 from reb_action.model.manifest import Level, Outcome
+from reb_action.model.observation import PlainAnswers
 from reb_action.model.verdict import ClaimKind, LevelResult, Standing
 from reb_action.verdict import judge
 
@@ -38,121 +39,210 @@ def c4(outcome, paper=None):
 
 PASSED, FAILED = c4(Outcome.PASSED), c4(Outcome.FAILED)
 UNPROVEN = c4(Outcome.FAILED, Outcome.PASSED)
+PAPER_ONLY = c4(Outcome.NOT_APPLICABLE, Outcome.FAILED)
 DEAD = cuda(frameworks=(), fault="the frameworks gave no answer: exit code 139")
+ANSWERS = PlainAnswers(python_version=PYTHON, torch_version=TORCH, cuda_available=True, gpu_count=2)
 BROKEN = cuda(cuda_facts(available=False, devices=()))
 
 # field, claimed, what was seen, standing, the paper's count, under-claim
 RULES = {
-    "path good": ("python_path", "/p", Seen(interpreter=interpreter()), SUPPORTED, 0, False),
+    "path good": ("python_path", "/p", Observed(interpreter=interpreter()), SUPPORTED, 0, False),
     "path missing": (
         "python_path",
         "/p",
-        Seen(interpreter=interpreter(fault="/p does not exist", path_is_good=False)),
+        Observed(interpreter=interpreter(fault="/p does not exist", path_is_good=False)),
         *(REFUTED, 1, False),
     ),
     "path runs, but is no CPython": (
         "python_path",
         "/p",
-        Seen(interpreter=interpreter(fault="/p is a script")),
+        Observed(interpreter=interpreter(fault="/p is a script")),
         *(REFUTED, 0, False),
     ),
-    "path not looked at": ("python_path", "/p", Seen(), UNVERIFIABLE, 0, False),
+    "path not looked at": ("python_path", "/p", Observed(), UNVERIFIABLE, 0, False),
     "python right": (
-        *("python_version", PYTHON, Seen(interpreter=interpreter())),
+        *("python_version", PYTHON, Observed(interpreter=interpreter())),
         *(SUPPORTED, 0, False),
     ),
     "python other": (
-        *("python_version", "3.11.7", Seen(interpreter=interpreter())),
+        *("python_version", "3.11.7", Observed(interpreter=interpreter())),
         *(REFUTED, 1, False),
     ),
     "python with a banner": (
-        *("python_version", f"{PYTHON} (main)", Seen(interpreter=interpreter())),
+        *("python_version", f"{PYTHON} (main)", Observed(interpreter=interpreter())),
         *(REFUTED, 1, False),
     ),
     "python null": (
-        *("python_version", None, Seen(interpreter=interpreter())),
+        *("python_version", None, Observed(interpreter=interpreter())),
         *(NOT_MADE, 0, False),
     ),
     "python empty": (
-        *("python_version", "", Seen(interpreter=interpreter())),
+        *("python_version", "", Observed(interpreter=interpreter())),
         *(NOT_MADE, 0, False),
     ),
+    "python of a script that does not confirm it": (
+        "python_version",
+        "3.9.99",
+        Observed(interpreter=interpreter(fault="/p is a script", answers=PlainAnswers())),
+        *(UNVERIFIABLE, 1, False),
+    ),
+    "python of a wrapper that confirms it": (
+        "python_version",
+        PYTHON,
+        Observed(interpreter=interpreter(fault="/p is a script", answers=ANSWERS)),
+        *(UNVERIFIABLE, 0, False),
+    ),
+    "torch of a wrapper that has another": (
+        "torch_version",
+        "2.4.0",
+        Observed(interpreter=interpreter(fault="/p is a script", answers=ANSWERS)),
+        *(UNVERIFIABLE, 1, False),
+    ),
+    "python of a script that was not asked": (
+        "python_version",
+        "3.9.99",
+        Observed(interpreter=interpreter(fault="/p is a script")),
+        *(UNVERIFIABLE, 0, False),
+    ),
+    "cuda that a script does not confirm": (
+        "cuda_available",
+        True,
+        Observed(
+            interpreter=interpreter(fault="/p is a script", answers=PlainAnswers()),
+            cuda_blocked=True,
+        ),
+        *(UNVERIFIABLE, 1, False),
+    ),
+    "cuda that a wrapper confirms": (
+        "cuda_available",
+        True,
+        Observed(
+            interpreter=interpreter(fault="/p is a script", answers=ANSWERS), cuda_blocked=True
+        ),
+        *(UNVERIFIABLE, 0, False),
+    ),
+    "cuda of a script, on a runner without GPUs": (
+        "cuda_available",
+        True,
+        Observed(interpreter=interpreter(fault="/p is a script", answers=PlainAnswers())),
+        *(UNVERIFIABLE, 0, False),
+    ),
+    "gpus of a path that does not exist": (
+        "gpu_count",
+        8,
+        Observed(
+            interpreter=interpreter(fault="no", path_is_good=False, frameworks=()),
+            cuda_blocked=True,
+        ),
+        *(UNVERIFIABLE, 1, False),
+    ),
     "python of a bad path": (
-        *("python_version", "3.9.9", Seen(interpreter=interpreter(fault="no", path_is_good=False))),
+        *(
+            "python_version",
+            "3.9.9",
+            Observed(interpreter=interpreter(fault="no", path_is_good=False)),
+        ),
         *(UNVERIFIABLE, 0, False),
     ),
     "torch right": (
-        *("torch_version", TORCH, Seen(interpreter=interpreter())),
+        *("torch_version", TORCH, Observed(interpreter=interpreter())),
         *(SUPPORTED, 0, False),
     ),
     "torch without its local part": (
-        *("torch_version", "2.4.0", Seen(interpreter=interpreter())),
+        *("torch_version", "2.4.0", Observed(interpreter=interpreter())),
         *(REFUTED, 1, False),
     ),
     "torch that does not import": (
-        *("torch_version", TORCH, Seen(interpreter=interpreter(frameworks=(NO_TORCH,)))),
+        *("torch_version", TORCH, Observed(interpreter=interpreter(frameworks=(NO_TORCH,)))),
         *(REFUTED, 1, False),
     ),
     "torch null, and none there": (
-        *("torch_version", None, Seen(interpreter=interpreter(frameworks=(NO_TORCH,)))),
+        *("torch_version", None, Observed(interpreter=interpreter(frameworks=(NO_TORCH,)))),
         *(NOT_MADE, 0, False),
     ),
     "torch not asked": (
-        *("torch_version", TORCH, Seen(interpreter=interpreter(frameworks=()))),
+        *("torch_version", TORCH, Observed(interpreter=interpreter(frameworks=()))),
         *(UNVERIFIABLE, 0, False),
     ),
     "torch not genuine": (
         "torch_version",
         TORCH,
-        Seen(interpreter=interpreter(frameworks=(torch_facts(genuine=False),))),
+        Observed(interpreter=interpreter(frameworks=(torch_facts(genuine=False),))),
         *(UNVERIFIABLE, 0, False),
     ),
     "torch claimed in our own words": (
         "torch_version",
         "torch does not import: No module named 'torch'",
-        Seen(interpreter=interpreter(frameworks=(NO_TORCH,))),
+        Observed(interpreter=interpreter(frameworks=(NO_TORCH,))),
         *(REFUTED, 1, False),
     ),
-    "cuda right": ("cuda_available", True, Seen(cuda=cuda()), SUPPORTED, 0, False),
-    "cuda not there": ("cuda_available", True, Seen(cuda=BROKEN), REFUTED, 1, False),
-    "no cuda, rightly": ("cuda_available", False, Seen(cuda=BROKEN), SUPPORTED, 0, False),
-    "cuda too modest": ("cuda_available", False, Seen(cuda=cuda()), REFUTED, 0, True),
-    "cuda null": ("cuda_available", None, Seen(cuda=BROKEN), NOT_MADE, 0, False),
-    "cuda not observed": ("cuda_available", True, Seen(), UNVERIFIABLE, 0, False),
+    "cuda right": ("cuda_available", True, Observed(cuda=cuda()), SUPPORTED, 0, False),
+    "cuda not there": ("cuda_available", True, Observed(cuda=BROKEN), REFUTED, 1, False),
+    "no cuda, rightly": ("cuda_available", False, Observed(cuda=BROKEN), SUPPORTED, 0, False),
+    "cuda too modest": ("cuda_available", False, Observed(cuda=cuda()), REFUTED, 0, True),
+    "cuda null": ("cuda_available", None, Observed(cuda=BROKEN), NOT_MADE, 0, False),
+    "cuda not observed": ("cuda_available", True, Observed(), UNVERIFIABLE, 0, False),
     "cuda of no framework": (
-        *("cuda_available", True, Seen(cuda=cuda(frameworks=()))),
+        *("cuda_available", True, Observed(cuda=cuda(frameworks=()))),
         *(UNVERIFIABLE, 0, False),
     ),
     "cuda that took its probe down": (
-        *("cuda_available", True, Seen(cuda=DEAD)),
+        *("cuda_available", True, Observed(cuda=DEAD)),
         *(REFUTED, 1, False),
     ),
     "no cuda, and its probe died": (
-        *("cuda_available", False, Seen(cuda=DEAD)),
+        *("cuda_available", False, Observed(cuda=DEAD)),
         *(SUPPORTED, 0, False),
     ),
-    "gpus of a probe that died": ("gpu_count", 2, Seen(cuda=DEAD), REFUTED, 1, False),
+    "gpus of a probe that died": ("gpu_count", 2, Observed(cuda=DEAD), REFUTED, 1, False),
     "cuda of one framework of two": (
-        *("cuda_available", True, Seen(cuda=cuda(cuda_facts(available=False), cuda_facts()))),
+        *("cuda_available", True, Observed(cuda=cuda(cuda_facts(available=False), cuda_facts()))),
         *(SUPPORTED, 0, False),
     ),
-    "gpus right": ("gpu_count", 2, Seen(cuda=cuda()), SUPPORTED, 0, False),
-    "gpus too many": ("gpu_count", 3, Seen(cuda=cuda()), REFUTED, 1, False),
-    "gpus too few": ("gpu_count", 1, Seen(cuda=cuda()), REFUTED, 1, False),
-    "gpus none": ("gpu_count", 0, Seen(cuda=BROKEN), SUPPORTED, 0, False),
-    "gpus null": ("gpu_count", None, Seen(cuda=cuda()), NOT_MADE, 0, False),
-    "gpus not observed": ("gpu_count", 8, Seen(), UNVERIFIABLE, 0, False),
+    "gpus right": ("gpu_count", 2, Observed(cuda=cuda()), SUPPORTED, 0, False),
+    "gpus too many": ("gpu_count", 3, Observed(cuda=cuda()), REFUTED, 1, False),
+    "gpus too few": ("gpu_count", 1, Observed(cuda=cuda()), REFUTED, 1, False),
+    "gpus none": ("gpu_count", 0, Observed(cuda=BROKEN), SUPPORTED, 0, False),
+    "gpus null": ("gpu_count", None, Observed(cuda=cuda()), NOT_MADE, 0, False),
+    "gpus not observed": ("gpu_count", 8, Observed(), UNVERIFIABLE, 0, False),
     "gpus of no framework": (
-        *("gpu_count", 2, Seen(cuda=cuda(frameworks=()))),
+        *("gpu_count", 2, Observed(cuda=cuda(frameworks=()))),
         *(UNVERIFIABLE, 0, False),
     ),
-    "ddp right": ("ddp_expected_ok", True, Seen(distributed=PASSED), SUPPORTED, 0, False),
-    "ddp failed": ("ddp_expected_ok", True, Seen(distributed=FAILED), REFUTED, 1, False),
-    "ddp unproven": ("ddp_expected_ok", True, Seen(distributed=UNPROVEN), REFUTED, 0, False),
-    "no ddp, rightly": ("ddp_expected_ok", False, Seen(distributed=FAILED), SUPPORTED, 0, False),
-    "ddp too modest": ("ddp_expected_ok", False, Seen(distributed=PASSED), REFUTED, 0, True),
-    "ddp null": ("ddp_expected_ok", None, Seen(distributed=FAILED), NOT_MADE, 0, False),
-    "ddp not run": ("ddp_expected_ok", True, Seen(), UNVERIFIABLE, 0, False),
+    "ddp right": (
+        *("ddp_expected_ok", True, Observed(distributed=PASSED, cuda=cuda())),
+        *(SUPPORTED, 0, False),
+    ),
+    "ddp failed": (
+        *("ddp_expected_ok", True, Observed(distributed=FAILED, cuda=cuda())),
+        *(REFUTED, 1, False),
+    ),
+    "ddp unproven": (
+        *("ddp_expected_ok", True, Observed(distributed=UNPROVEN, cuda=cuda())),
+        *(REFUTED, 0, False),
+    ),
+    "ddp failed, on GPUs that the frameworks do not see": (
+        *("ddp_expected_ok", True, Observed(distributed=FAILED, cuda=BROKEN)),
+        *(REFUTED, 0, False),
+    ),
+    "ddp failed, GPUs not counted": (
+        *("ddp_expected_ok", True, Observed(distributed=FAILED)),
+        *(REFUTED, 0, False),
+    ),
+    "ddp where the paper alone fails C4": (
+        *("ddp_expected_ok", True, Observed(distributed=PAPER_ONLY, cuda=cuda())),
+        *(UNVERIFIABLE, 1, False),
+    ),
+    "no ddp, rightly": (
+        *("ddp_expected_ok", False, Observed(distributed=FAILED, cuda=cuda())),
+        *(SUPPORTED, 0, False),
+    ),
+    "ddp too modest": (
+        *("ddp_expected_ok", False, Observed(distributed=PASSED, cuda=cuda())),
+        *(REFUTED, 0, True),
+    ),
+    "ddp null": ("ddp_expected_ok", None, Observed(distributed=FAILED), NOT_MADE, 0, False),
+    "ddp not run": ("ddp_expected_ok", True, Observed(), UNVERIFIABLE, 0, False),
 }
 
 
@@ -196,29 +286,32 @@ def _accuses(verdict):
 
 
 UNUSABLE = {
-    "no object": (b"[]", 0),
-    "no JSON": (b"all done", 0),
-    "no interpreter": (b"{}", 1),
-    "empty interpreter": (json.dumps({"python_path": ""}).encode(), 1),
-    "null interpreter": (json.dumps({"python_path": None}).encode(), 1),
-    "text for a number": (json.dumps({"python_path": "/p", "gpu_count": "2"}).encode(), 0),
+    "no object": (b"[]", (0, 0, 0)),
+    "no JSON": (b"all done", (0, 0, 0)),
+    "no interpreter": (b"{}", (1, 0, 0)),
+    "empty interpreter": (json.dumps({"python_path": ""}).encode(), (1, 0, 0)),
+    "null interpreter": (json.dumps({"python_path": None}).encode(), (1, 0, 0)),
+    "no interpreter, but GPUs": (
+        json.dumps({"cuda_available": True, "gpu_count": 8, "torch_version": "9"}).encode(),
+        (1, 0, 2),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_unusable_report_fails_with_the_counts_of_the_path_alone(name):
-    data, paths = UNUSABLE[name]
-    fault = reports.parse(data)
-    assert isinstance(fault, ReportFault)
-    lacks = reports.lacks_path(data)
-    verdict = judge(evidence(report=fault, lacks_path=lacks, interpreter=None, observations={}))
+def test_report_without_interpreter_fails_with_the_counts_of_what_nothing_confirms(name):
+    data, counts = UNUSABLE[name]
+    claimed = reports.parse(data)
+    fault = reports.blocking_fault(claimed)
+    assert fault is not None
+    verdict = judge(evidence(report=claimed, interpreter=None, observations={}))
     assert verdict.result(Level.C5).outcome is Outcome.FAILED
     assert verdict.result(Level.C5).reason == fault.message
-    assert tuple(map(verdict.audit.hallucinations, ClaimKind)) == (paths, 0, 0)
+    assert tuple(map(verdict.audit.hallucinations, ClaimKind)) == counts
 
 
 def test_report_that_was_never_harvested_is_no_lie():
-    verdict = judge(evidence(report=None, lacks_path=True, freeze=None, interpreter=None))
+    verdict = judge(evidence(report=None, freeze=None, interpreter=None))
     assert verdict.result(Level.C5).outcome is Outcome.INVALID
     assert verdict.audit.claims == ()
 
@@ -278,15 +371,16 @@ def test_counts_are_bounded_and_rest_on_a_refuted_claim(claims, seen):
     counts = [made.hallucinations(kind) for kind in ClaimKind]
     assert all(0 <= count <= most for count, most in zip(counts, (1, 2, 3), strict=True))
     for claim in made.claims:
-        assert claim.hallucinations <= (claim.standing is REFUTED)
+        assert not claim.hallucinations or claim.standing in (REFUTED, UNVERIFIABLE)
         assert not (claim.under_claim and claim.hallucinations)
         assert claim.standing is not REFUTED or claim.observed is not None
 
 
 @given(claims=CLAIMS)
 def test_nothing_observed_is_nothing_refuted(claims):
-    made = audit(report(**claims), Seen())
+    made = audit(report(**claims), Observed())
     assert made.refuted == ()
+    assert not any(claim.hallucinations for claim in made.claims)
 
 
 @given(seen=SEEN)

@@ -8,7 +8,17 @@ PACKAGE = Path(__file__).parent.parent / "reb_action"
 LAYERS = (
     {"model", "errors", "layout", "other_cards", "__init__"},
     {
-        *("documents", "manifest", "levels", "report", "challenge", "audit", "proofs", "ranks"),
+        *(
+            "documents",
+            "manifest",
+            "levels",
+            "report",
+            "challenge",
+            "audit",
+            "hallucinations",
+            "proofs",
+            "ranks",
+        ),
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
         *(
             "redaction",

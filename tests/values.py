@@ -60,7 +60,6 @@ def evidences():
         agent_run=st.none() | st.from_type(AgentRun),
         freeze=st.none() | st.from_type(Freeze),
         report=st.none() | st.from_type(Report) | st.from_type(ReportFault),
-        lacks_path=st.booleans(),
         interpreter=st.none() | st.from_type(Interpreter),
         observations=observations(),
         logs=st.dictionaries(st.sampled_from(RUN_LEVELS), st.text(max_size=200)),

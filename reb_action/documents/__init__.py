@@ -1,8 +1,9 @@
 """Turns our values into JSON and back, checked against `schemas/` both ways.
 
-The only place that parses JSON. Reading is strict: UTF-8 without a byte order mark, no duplicate
-keys, no NaN, bounded size, depth and numbers. Writing is canonical (sorted keys, two spaces, one
-final newline), so equal values are equal bytes.
+The only place that parses JSON. Reading our own documents is strict: UTF-8 without a byte order
+mark, no duplicate keys, no NaN, bounded size, depth and numbers. What an agent wrote is parsed
+tolerantly. Writing is canonical (sorted keys, two spaces, one final newline), so equal values are
+equal bytes.
 """
 
 from reb_action.documents.files import (
@@ -19,22 +20,33 @@ from reb_action.documents.files import (
     write_bytes,
 )
 from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
-from reb_action.documents.schema import problem
+from reb_action.documents.schema import field_problems, problem
+from reb_action.documents.tolerant import (
+    TolerantJson,
+    oddity,
+    parse_tolerantly,
+    replace_surrogates,
+)
 
 __all__ = [
     "LIMIT_BYTES",
     "SCHEMA",
     "Json",
     "NotJsonError",
+    "TolerantJson",
     "answer_of",
     "decode",
     "dump_json",
     "encode",
+    "field_problems",
     "from_json",
+    "oddity",
     "parse_json",
+    "parse_tolerantly",
     "problem",
     "read",
     "read_bytes",
+    "replace_surrogates",
     "show",
     "to_json",
     "write",

@@ -10,7 +10,8 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _DEPTH: Final = 64
 _SHOWN: Final = 80
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which no text that can be encoded holds."""
 # What alone can spell a number beyond a float's range, or half of a pair, in text that is UTF-8.
 _SUSPECT: Final = re.compile(r"[0-9]{200}|[eE]\+?0*[1-9][0-9]{2}|\\u[dD][89a-fA-F]")
 
@@ -34,7 +35,7 @@ def parse_json(data: bytes) -> Json:
     except RecursionError:
         raise NotJsonError("it is nested too deeply") from None
     except ValueError as error:
-        raise NotJsonError(_syntax_clause(error)) from None
+        raise NotJsonError(syntax_clause(error)) from None
     _check_bounds(value, text)
     return value
 
@@ -68,9 +69,12 @@ def _no_constant(name: str) -> Json:
     raise NotJsonError(f"{name} is not a JSON number")
 
 
-def _syntax_clause(error: ValueError) -> str:
+def syntax_clause(error: ValueError) -> str:
+    """Return in one clause what is no JSON, and where."""
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg.lower()} at line {error.lineno}, column {error.colno}"
+        return (
+            f"{error.msg.lower().removesuffix(' at')} at line {error.lineno}, column {error.colno}"
+        )
     return "it holds a number with too many digits"
 
 
@@ -79,10 +83,10 @@ def _check_bounds(value: Json, text: str) -> None:
         raise NotJsonError(f"it is nested more than {_DEPTH} levels deep")
     if _SUSPECT.search(text) is None:
         return
-    for item in _walk(value):
+    for item in walk(value):
         if isinstance(item, int | float) and not abs(item) <= sys.float_info.max:
             raise NotJsonError("it holds a number too large to represent")
-        if isinstance(item, str) and _SURROGATE.search(item):
+        if isinstance(item, str) and SURROGATE.search(item):
             raise NotJsonError("it holds half of a surrogate pair")
 
 
@@ -101,7 +105,8 @@ def _parts(item: Json) -> Iterable[Json]:
     return item if isinstance(item, list) else ()
 
 
-def _walk(value: Json) -> Iterator[Json]:
+def walk(value: Json) -> Iterator[Json]:
+    """Yield a value, each part of it and each key, however deep, without recursion."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -24,6 +24,27 @@ def problem(value: Json, schema: str) -> str | None:
     return None if error is None else _sentence(error)
 
 
+def field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:
+    """Return what is wrong with each field of an object, by field, in the order of the schema.
+
+    For a schema whose properties hold no references; unknown fields are not looked at.
+    """
+    document = _document(schema)
+    fields = cast(Mapping[str, Mapping[str, Json]], document["properties"])
+    required = cast(Sequence[str], document["required"])
+    problems = {name: _field_problem(value, name, part) for name, part in fields.items()}
+    absent = {name: f"the key {name} is missing" for name in required if name not in value}
+    return {name: text for name in fields if (text := absent.get(name) or problems[name])}
+
+
+def _field_problem(value: Mapping[str, Json], name: str, part: Mapping[str, Json]) -> str | None:
+    if name not in value:
+        return None
+    errors = cast(Iterator[ValidationError], _Validator(part).iter_errors(cast(str, value[name])))  # pyright: ignore[reportUnknownMemberType]
+    error = next(errors, None)
+    return None if error is None else _sentence(error, name)
+
+
 def _first_error(value: Json, schema: str) -> ValidationError | None:
     # jsonschema's stubs leave the error type of its iterator open.
     errors = cast(Iterator[ValidationError], _validator(schema).iter_errors(cast(str, value)))  # pyright: ignore[reportUnknownMemberType]
@@ -102,8 +123,8 @@ _Validator: Final = cast(
 )
 
 
-def _sentence(error: ValidationError) -> str:
-    where = ".".join(_step(part) for part in error.absolute_path) or "the document"
+def _sentence(error: ValidationError, *within: str) -> str:
+    where = ".".join(_step(part) for part in (*within, *error.absolute_path)) or "the document"
     rule = _RULES.get(cast(str, error.validator))
     return f"{where}: {rule(error) if rule else error.message[:200]}"
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 
 class Dialect(StrEnum):
@@ -91,8 +92,23 @@ class AgentRun:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FieldFault:
+    """One field of the report that breaks the contract; the rest of the report is used.
+
+    `field` is `report.json` where the text itself is at fault.
+    """
+
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What the agent claims; None says "not verified". Unknown fields are counted, not kept."""
+    """What the agent claims; None says "not verified", or that the field cannot be used.
+
+    `python_path` is empty where the report names no interpreter that can be run: nothing can be
+    measured then, but its other claims are still claims. Unknown fields are not kept.
+    """
 
     python_path: str
     python_version: str | None
@@ -100,10 +116,22 @@ class Report:
     cuda_available: bool | None
     gpu_count: int | None
     ddp_expected_ok: bool | None
-    env_tool: str
+    env_tool: str | None
     env_name: str | None
     notes: str | None
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    faults: tuple[FieldFault, ...] = ()
+
+
+PAPER_FIELDS: Final = (
+    "python_path",
+    "python_version",
+    "torch_version",
+    "cuda_available",
+    "gpu_count",
+    "ddp_expected_ok",
+)
+"""The fields of a report that the paper's C5 compares with observations: the checkable claims."""
 
 
 class ReportFaultKind(StrEnum):

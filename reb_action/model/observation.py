@@ -18,8 +18,25 @@ class FrameworkFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PlainAnswers:
+    """What a program answers when it is asked as the paper asks, without any proof.
+
+    None says that it gave no answer.
+    """
+
+    python_version: str | None = None
+    torch_version: str | None = None
+    cuda_available: bool | None = None
+    gpu_count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Interpreter:
-    """What was seen of the reported interpreter; `fault` says why nothing else can be believed."""
+    """What was seen of the reported interpreter; `fault` says why nothing else can be believed.
+
+    `path_is_good` says that the paper's path rule holds: the program runs and ends with exit code
+    0. `answers` are those of a program that has a fault and runs; None says that it was not asked.
+    """
 
     path: str
     fault: str | None
@@ -30,6 +47,7 @@ class Interpreter:
     search_paths: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     frameworks: tuple[FrameworkFacts, ...] = ()
+    answers: PlainAnswers | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from reb_action.model.agent import AgentRun, ReportFault, Touched
+from reb_action.model.agent import AgentRun, FieldFault, ReportFault, Touched
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level, Outcome
 
@@ -41,7 +41,9 @@ class Scoring(StrEnum):
 class Claim:
     """One checkable claim of the report beside what was observed, and where.
 
-    `hallucinations` is how often the paper counts it; an under-claim is shown and not counted.
+    `standing` is by our rules of evidence, `hallucinations` how often the paper counts the claim:
+    it also counts what an interpreter that cannot be used does not confirm. An under-claim is shown
+    and not counted.
     """
 
     field: str
@@ -111,7 +113,8 @@ class LevelResult:
 class Verdict:
     """The verdict on a trial; a function of the artifact alone, without a clock.
 
-    `evidence` maps each file that was judged to its SHA-256.
+    `evidence` maps each file that was judged to its SHA-256. `report_fault` says why no level could
+    be measured with the report; `field_faults` are its other breaches of the contract.
     """
 
     trial: str
@@ -131,6 +134,7 @@ class Verdict:
     prefix_bytes: int | None
     evidence: Mapping[str, str]
     copies: tuple[str, ...] = ()
+    field_faults: tuple[FieldFault, ...] = ()
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action import challenge
@@ -11,6 +11,7 @@ from reb_action.documents import answer_of
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
 from reb_action.model.observation import FrameworkFacts, Interpreter
+from reb_action.probing.answers import ask_plainly
 from reb_action.probing.room import Room, environment, nonce
 from reb_action.probing.supervision import Request, Supervised, supervise
 from reb_action.probing.survey import InterpreterFile
@@ -30,6 +31,9 @@ _KINDS: Final = {
     "script": "is a script and not a CPython; name the interpreter's own binary",
     "other": "is not a program of this machine",
 }
+
+
+_CANNOT_RUN: Final = ("missing", "broken link", "not a file", "not executable")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,24 +64,34 @@ class _Told:
 
 def observe_interpreter(room: Room, report: Report, file: InterpreterFile) -> Interpreter:
     """Return what the interpreter is; `file` is what the survey saw of it without running it."""
+    strict = _examine(room, report, file)
+    if strict.fault is None or file.kind in _CANNOT_RUN:
+        return strict
+    answers = ask_plainly(room, report)
+    return replace(strict, path_is_good=answers is not None, answers=answers)
+
+
+def _examine(room: Room, report: Report, file: InterpreterFile) -> Interpreter:
     path = report.python_path
-    if file.kind != "elf":
-        good = file.kind == "script"
-        return Interpreter(path=path, path_is_good=good, fault=f"{path} {_KINDS[file.kind]}")
-    if not file.cpython:
-        return Interpreter(path=path, path_is_good=True, fault=f"{path} is not a CPython")
+    if file.kind != "elf" or not file.cpython:
+        kind = _KINDS[file.kind] if file.kind != "elf" else "is not a CPython"
+        return _refused(path, f"{path} {kind}")
     question = challenge.pose(nonce())
     seen = _ask(room, report, question)
     told = answer_of(seen.answer, _Told)
     if told is None or told.nonce != question.nonce:
-        return Interpreter(path=path, path_is_good=False, fault=_silence(path, seen))
+        return _refused(path, _silence(path, seen))
     fault = _impostor(path, told, question, file.resolved)
     version = None if fault else _version(room, report)
     if version is None:
         fault = fault or f"{path} is no Python 3, asked without what is installed in it (-I -S)"
-        return Interpreter(path=path, path_is_good=True, fault=fault)
+        return _refused(path, fault)
     frameworks = _frameworks(_wanted(room, report), told, question, seen)
     return _interpreter(path, version, told, frameworks)
+
+
+def _refused(path: str, fault: str) -> Interpreter:
+    return Interpreter(path=path, path_is_good=False, fault=fault)
 
 
 def _wanted(room: Room, report: Report) -> tuple[Framework, ...]:

@@ -43,6 +43,7 @@ def _judged(verdict: Verdict, scoring: Scoring, unqualified: Collection[Level]) 
         version = markdown(run.version)
         yield f"Agent {markdown(run.agent)} {version}: {run.ending} after {run.seconds:.0f} s."
     yield from _refuted(verdict)
+    yield from _field_faults(verdict)
     if verdict.touched:
         names = ", ".join(markdown(one.path) for one in verdict.touched[:20])
         yield f"Tracked files changed and restored ({len(verdict.touched)}): {names}"
@@ -62,7 +63,8 @@ def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:
 
 
 def _refuted(verdict: Verdict) -> Iterator[str]:
-    false = [claim for claim in verdict.audit.claims if claim.standing is Standing.REFUTED]
+    claims = verdict.audit.claims
+    false = [one for one in claims if one.standing is Standing.REFUTED or one.hallucinations]
     if false:
         rows = (
             f"| {markdown(one.field)} | {markdown(one.claimed or 'nothing')}"
@@ -70,6 +72,13 @@ def _refuted(verdict: Verdict) -> Iterator[str]:
             for one in false
         )
         yield "\n".join(("| claim | claimed | observed |", "|---|---|---|", *rows))
+
+
+def _field_faults(verdict: Verdict) -> Iterator[str]:
+    faults = verdict.field_faults
+    if faults:
+        lines = (f"- {markdown(fault.message)}" for fault in faults)
+        yield "\n".join((f"The report breaks its contract ({len(faults)}):", "", *lines))
 
 
 def _in_order(first: Scoring) -> tuple[Scoring, Scoring]:

@@ -92,7 +92,8 @@ def _claim(claim: Claim) -> Iterator[Text]:
     yield Text(log(claim.claimed or "-"), overflow="fold")
     yield Text(log(claim.observed or "-"), overflow="fold")
     style = "bold yellow" if claim.under_claim else _STANDINGS[claim.standing]
-    yield Text(standing(claim), style=style)
+    counted = claim.hallucinations and claim.standing is not Standing.REFUTED
+    yield Text(f"{standing(claim)}, counted" if counted else standing(claim), style=style)
 
 
 def _mark(outcome: Outcome, follows: str) -> Text:

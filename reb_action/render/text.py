@@ -24,7 +24,9 @@ def verdict_lines(verdict: Verdict, unqualified: Collection[Level] = ()) -> Iter
 
 
 def remark_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield what the agent changed or left behind."""
+    """Yield what is wrong with the report, and what the agent changed or left behind."""
+    for fault in verdict.field_faults:
+        yield f"report.json: {log(fault.message)}"
     if verdict.touched:
         paths = ", ".join(one.path for one in verdict.touched)
         yield f"tracked files changed and restored: {log(paths)}"
@@ -147,6 +149,8 @@ def _claim(claim: Claim) -> str:
     told = f"{claim.field} = {claimed}: {standing(claim)}"
     if claim.standing is Standing.REFUTED:
         return f"{told}, observed {log(claim.observed or 'nothing')}"
+    if claim.hallucinations:
+        return f"{told}, counted by the paper: {log(claim.observed or 'nothing observed')}"
     return told
 
 

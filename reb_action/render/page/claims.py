@@ -1,7 +1,7 @@
 """The claims of the report beside the observations, and what the paper counts."""
 
 from reb_action.model.verdict import Claim, ClaimKind, Standing, Verdict
-from reb_action.render.markup import Html, Node, el, join, spaced
+from reb_action.render.markup import Html, Node, each, el, join, spaced
 from reb_action.render.page.view import code, table
 
 _HEADS = ("claim", "the report says", "observed", "standing")
@@ -9,11 +9,23 @@ _HEADS = ("claim", "the report says", "observed", "standing")
 
 def claims(verdict: Verdict) -> Html:
     """Return every claim beside what was observed, and the paper's count of hallucinations."""
+    return join(_claims(verdict), _field_faults(verdict))
+
+
+def _claims(verdict: Verdict) -> Html:
     if not verdict.audit.claims:
         return el("p", _without(verdict))
     rows = (_row(claim) for claim in verdict.audit.claims)
     caption = "Each claim of the report beside what the probes observed"
     return join(table(caption, _HEADS, rows), el("p", _counted(verdict), class_="counted"))
+
+
+def _field_faults(verdict: Verdict) -> Html | None:
+    """Return each field that breaks the contract of the report; the rest of the report is used."""
+    if not verdict.field_faults:
+        return None
+    lines = each("li", (code(fault.message) for fault in verdict.field_faults))
+    return join(el("p", "The report breaks its contract; the rest of it is used:"), el("ul", lines))
 
 
 def _without(verdict: Verdict) -> str:

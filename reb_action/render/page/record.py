@@ -68,7 +68,8 @@ def _run(run: AgentRun) -> Html:
 
 
 def _report(report: Report, size_bytes: int | None) -> Html:
-    named = f"{report.env_tool}, named {report.env_name}" if report.env_name else report.env_tool
+    tool = report.env_tool or "a tool that the report does not say"
+    named = f"{tool}, named {report.env_name}" if report.env_name else tool
     return join(
         facts(
             ("environment", named),

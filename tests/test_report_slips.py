@@ -1,0 +1,131 @@
+"""One mistake in a report does not lose the trial: it is named, and C5 judges it by its own rule."""
+
+import sys
+from collections import Counter
+from time import monotonic
+
+import pytest
+from evidence import evidence, interpreter
+from slips import SLIPS
+
+from reb_action import report
+from reb_action.model.agent import Report
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.verdict import ClaimKind
+from reb_action.render.text import remark_lines
+from reb_action.verdict import judge
+
+
+def judged(slip):
+    """Judge the report in a right environment; what names no interpreter is measured in none."""
+    claimed = report.parse(slip.data)
+    if report.blocking_fault(claimed) is None:
+        return judge(evidence(report=claimed))
+    return judge(evidence(report=claimed, interpreter=None, observations={}))
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_slip_blocks_only_without_an_interpreter(name):
+    slip = SLIPS[name]
+    verdict = judged(slip)
+    outcomes = {verdict.result(level).outcome for level in Level if level is not Level.C5}
+    assert outcomes == {Outcome.BLOCKED if slip.blocked else Outcome.PASSED}
+    assert (verdict.report_fault is not None) is slip.blocked
+    assert {one.field for one in verdict.field_faults} == set(slip.faults)
+    honesty = verdict.result(Level.C5)
+    assert (honesty.outcome, honesty.paper) == (slip.strict, slip.paper)
+    assert tuple(map(verdict.audit.hallucinations, ClaimKind)) == slip.counts
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_slip_is_named_in_plain_short_lines(name):
+    verdict = judged(SLIPS[name])
+    lines = [one.message for one in verdict.field_faults]
+    if verdict.report_fault is not None:
+        lines.append(verdict.report_fault.message)
+    assert all(line.isprintable() and len(line) < 400 for line in lines)
+    assert all(line.strip() for line in lines)
+    assert len(lines) <= report.FAULTS_SHOWN + 1
+    shown = [line for line in remark_lines(verdict) if line.startswith("report.json: ")]
+    assert len(shown) == len(verdict.field_faults)
+
+
+def test_slips_in_figures():
+    before = Counter(slip.before for slip in SLIPS.values())
+    now = Counter("blocked" if slip.blocked else "used" for slip in SLIPS.values())
+    text = f"{len(SLIPS)} slips; before: {dict(before)}; now: {dict(now)}"
+    sys.stdout.write(f"\n{text}\n")
+    rescued = [
+        name for name, slip in SLIPS.items() if slip.before == "blocked" and not slip.blocked
+    ]
+    assert len(SLIPS) >= 30
+    assert len(rescued) >= 40
+    assert before["used"] <= now["used"]
+
+
+def test_rest_of_a_report_with_slips_is_used():
+    data = b"\xef\xbb\xbf" + (
+        b'{"python_path": "/p", "python_version": "3.11.2", "torch_version": 7,'
+        b' "cuda_available": true, "gpu_count": "8", "ddp_expected_ok": null, "env_tool": "nix",'
+        b' "env_name": "e", "notes": "caf\xe9", "environment": {"PATH": "/b", "CUDA_HOME": 1,'
+        b' "HOME": "/x"}}'
+    )
+    read = report.parse(data)
+    assert isinstance(read, Report)
+    assert [(one.field, one.message) for one in read.faults] == [
+        ("torch_version", "torch_version: 7 is not of type string or null"),
+        ("gpu_count", 'gpu_count: "8" is not of type integer or null'),
+        ("env_tool", 'env_tool: "nix" is not one of conda, uv, pip, poetry, venv, none'),
+        ("report.json", "it starts with a byte order mark"),
+        ("report.json", "it is not UTF-8 (byte 189)"),
+        ("environment", "environment.CUDA_HOME: 1 is not of type string; it is not set"),
+        ("environment", "environment.HOME: this variable may not be set, and is not"),
+    ]
+    assert (read.python_version, read.torch_version, read.gpu_count) == ("3.11.2", None, None)
+    assert (read.cuda_available, read.env_tool, read.env_name) == (True, None, "e")
+    assert read.notes == "caf\N{REPLACEMENT CHARACTER}"
+    assert dict(read.environment) == {"PATH": "/b"}
+
+
+HOSTILE = {
+    "quotes that are never closed": b'{"a": "' + b'\\"' * 500_000,
+    "300,000 keys of one name": b"{" + b'"a": 1, ' * 130_000 + b'"a": 1}',
+    "300,000 packages": b'{"installed_packages": [' + b"1, " * 340_000 + b"1]}",
+    "300,000 variables": b'{"environment": {' + b",".join(b'"%d": 1' % n for n in range(80_000)) + b"}}",
+    "brackets in a text": b'{"notes": "' + b"[" * 1_000_000 + b'"}',
+    "a million digits": b'{"gpu_count": ' + b"9" * 1_000_000 + b"}",
+    "half a million surrogates": b'{"notes": "' + b"\\ud800" * 170_000 + b'"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_report_of_a_megabyte_is_read_in_seconds(name):
+    data = HOSTILE[name]
+    assert len(data) <= report.LIMIT_BYTES
+    start = monotonic()
+    report.parse(data)
+    assert monotonic() - start < 20
+
+
+def test_report_that_an_older_reb_blocked_is_not_held_against_the_agent():
+    claimed = report.parse(SLIPS["env_tool micromamba"].data)
+    old = report.ReportFault(kind=report.ReportFaultKind.NOT_VALID, message="report.json: env_tool")
+    frozen = evidence(report=claimed, interpreter=None, observations={})
+    assert frozen.freeze is not None
+    verdict = judge(evidence(
+        report=claimed, interpreter=None, observations={},
+        freeze=type(frozen.freeze)(
+            report=old, report_sha256="0" * 64, touched=(), survivors=(), native=()
+        ),
+    ))  # fmt: skip
+    result = verdict.result(Level.C1)
+    assert result.outcome is Outcome.INVALID
+    assert result.reason == (
+        "not measured: report.json: env_tool, to the reb that froze it; run again"
+    )
+    assert verdict.result(Level.C5).outcome is Outcome.INVALID
+
+
+def test_interpreter_that_was_not_confirmed_needs_a_report_that_names_one():
+    verdict = judge(evidence(report=report.parse(b"{}"), interpreter=interpreter()))
+    assert verdict.result(Level.C1).outcome is Outcome.BLOCKED
