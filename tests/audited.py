@@ -1,5 +1,6 @@
 """The labelled reports of tests/audit/: what was seen, what is said of it, and what is false."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import yaml
 from evidence import (
     FREEZE,
+    MANIFEST,
     TORCH,
     cuda,
     cuda_facts,
@@ -20,7 +22,10 @@ from evidence import (
     torch_facts,
 )
 
-from reb_action.model.manifest import Framework
+from reb_action.model.agent import PAPER_FIELDS, ReportFaultKind
+from reb_action.model.manifest import Framework, Level, Trial
+from reb_action.model.observation import PlainAnswers
+from reb_action.report import blocking_fault, fault, parse
 from reb_action.verdict import Evidence
 
 _FOLDER = Path(__file__).parent / "audit"
@@ -33,6 +38,9 @@ _C4 = {
     "lost": run(exit_code=None, fault="the run ended its supervisor"),
     "no_launcher": run(exit_code=None, fault="it cannot be started: FileNotFoundError: 'torchrun'"),
     "absent": None,
+    "not_asked": None,
+    "paper_only": None,
+    "not_applicable": None,
 }
 
 _SILENT = {
@@ -57,6 +65,7 @@ class Machine:
     fault: str | None = None
     good_path: bool = True
     frozen: bool = True
+    answers: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,11 +84,57 @@ class Labelled:
         return f"{self.at}: {', '.join(f'{k}={v}' for k, v in self.says.items()) or 'silent'}"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Situation:
+    """A report at a machine; what most of the paper's validators count, and ours where it differs.
+
+    `readable` is false where they could not read the report; `why` says which count is right.
+    """
+
+    name: str
+    basis: str
+    seen: Evidence
+    reference: tuple[int, int, int]
+    ours: tuple[int, int, int] | None = None
+    readable: bool = True
+    why: str | None = None
+
+
 def read_reports():
     """Return every labelled report with the evidence beside it."""
     machines = yaml.safe_load((_FOLDER / "machines.yaml").read_text())
     rows = yaml.safe_load((_FOLDER / "reports.yaml").read_text())
     return tuple(_labelled(row, Machine(**machines[row["at"]])) for row in rows)
+
+
+def read_situations():
+    """Return every situation that the paper's validators were compared in, with its evidence."""
+    machines = yaml.safe_load((_FOLDER / "machines.yaml").read_text())
+    rows = yaml.safe_load((_FOLDER / "situations.yaml").read_text())
+    return tuple(_situation(row, Machine(**machines[row.pop("at", "right")])) for row in rows)
+
+
+def _situation(row, machine):
+    claimed = _read(row)
+    seen = replace(_evidence(machine), report=claimed)
+    if blocking_fault(claimed) is not None:
+        seen = replace(seen, interpreter=None, observations={})
+    counts = {key: tuple(row[key]) for key in ("reference", "ours") if key in row}
+    return Situation(
+        name=row["name"], basis=row["basis"], seen=seen, why=row.get("why"),
+        readable=row.get("readable", True), **counts,
+    )  # fmt: skip
+
+
+def _read(row):
+    """Return the report of a situation: its own bytes, or the keys of one that says nothing."""
+    if row.get("report") == "missing":
+        return fault(ReportFaultKind.MISSING)
+    if "report" in row:
+        return parse(row["report"].encode())
+    silent = dict.fromkeys((*PAPER_FIELDS, "env_name", "notes"))
+    claims = {**silent, "python_path": "/venv/bin/python", "env_tool": "venv", **row["says"]}
+    return parse(json.dumps(claims).encode())
 
 
 def _labelled(row, machine):
@@ -95,11 +150,24 @@ def _evidence(machine):
     seen = observations(**changes) if machine.fault is None and machine.frozen else {}
     seen = {level: _on(one, machine) for level, one in seen.items()}
     return evidence(
+        trial=Trial(manifest=_manifest(machine), agent="replay"),
+        levels=tuple(level for level in Level if _is_asked(level, machine)),
         gpus_promised=machine.promised,
         freeze=FREEZE if machine.frozen else None,
         interpreter=_interpreter(machine) if machine.frozen else None,
         observations=seen,
     )
+
+
+def _manifest(machine):
+    if machine.c4 not in ("paper_only", "not_applicable"):
+        return MANIFEST
+    runs = {level: one for level, one in MANIFEST.entrypoints.items() if level is not Level.C4}
+    return replace(MANIFEST, entrypoints=runs, **{machine.c4: {Level.C4: "why"}})
+
+
+def _is_asked(level, machine):
+    return {Level.C2: machine.c2, Level.C4: machine.c4}.get(level) != "not_asked"
 
 
 def _on(seen, machine):
@@ -112,6 +180,7 @@ def _interpreter(machine):
             interpreter(frameworks=(), version=None),
             fault=machine.fault,
             path_is_good=machine.good_path,
+            answers=None if machine.answers is None else PlainAnswers(**machine.answers),
         )
     return interpreter(frameworks=_torch(machine))
 
@@ -125,7 +194,7 @@ def _torch(machine):
 
 
 def _cuda(machine):
-    if machine.c2 == "absent":
+    if machine.c2 in ("absent", "not_asked"):
         return None
     if machine.c2 in _SILENT:
         return replace(cuda(), frameworks=(), fault=_SILENT[machine.c2])

@@ -153,7 +153,7 @@ SLIPS = {
         put(b'"notes": null', b'"notes": null, "capabilities": {"a": 1, "a": 2}'), "report.json"
     ),
     "keys of JavaScript": harmless(
-        text(**{"__proto__": {"notes": 1}, "constructor": {"a": 1}, "toString": 1}), before="used"
+        text(__proto__={"notes": 1}, constructor={"a": 1}, toString=1), before="used"
     ),
     # Claims in a form that nobody can check.
     "gpu_count a text": claim(text(gpu_count="2"), "gpu_count"),

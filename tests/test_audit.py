@@ -344,7 +344,7 @@ FRAMEWORKS = st.builds(
     devices=st.integers(0, 4).map(lambda count: tuple(map(device, range(count)))),
 )
 SEEN = st.builds(
-    Seen,
+    Observed,
     interpreter=st.none()
     | st.builds(
         interpreter,

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from evidence import report
 
 from reb_action.layout import data_folder
 from reb_action.manifest import load
+from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probing.interpreter import observe_interpreter, version_of
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.survey import InterpreterFile
@@ -124,11 +126,79 @@ def test_hook_does_not_change_the_version(scratch, lie):
     assert (seen.fault, seen.version) == (None, right.stdout.strip())
 
 
-def observed(sandbox, python):
+def observed(sandbox, python, *, kind="elf", cpython=True):
     """Return what is seen of an interpreter of a sandbox."""
     manifest = load(Path(__file__).parent / "demo" / "manifest.yaml")
     mount = Path(sandbox.spec.mount)
     reveal(mount, manifest)
     room = Room(sandbox=sandbox, mount=mount, manifest=manifest)
-    file = InterpreterFile(resolved=os.path.realpath(python), kind="elf", cpython=True)
+    file = InterpreterFile(resolved=os.path.realpath(python), kind=kind, cpython=cpython)
     return observe_interpreter(room, report(python_path=str(python), torch_version=None), file)
+
+
+SILENT = PlainAnswers()
+STUB = """\
+import types
+__version__ = "2.4.0+stub"
+cuda = types.SimpleNamespace(is_available=lambda: True, device_count=lambda: 8)
+"""
+
+# The program, and what it answers: None where it does not run. {python} is a right Python.
+PROGRAMS = {
+    "prints nothing": ("#!/bin/sh\nexit 0\n", SILENT),
+    "prints a version whatever it is asked": (
+        "#!/bin/sh\necho 3.9.99\n",
+        PlainAnswers(python_version="3.9.99"),
+    ),
+    "ends with 1": ("#!/bin/sh\nexit 1\n", None),
+    "of an interpreter that is not there": ("#!/no/such/program\n", None),
+    "ends itself": ("#!/bin/sh\nkill -9 $$\n", None),
+    "no program": ("print(1)\n", None),
+    "wrapper": ('#!/bin/sh\nexec {python} "$@"\n', PlainAnswers(python_version="{version}")),
+    "wrapper that warns": (
+        '#!/bin/sh\necho "activating" >&2\n{python} "$@"\n',
+        PlainAnswers(python_version="{version}"),
+    ),
+    "wrapper with a torch": (
+        '#!/bin/sh\nPYTHONPATH={stub} exec {python} "$@"\n',
+        PlainAnswers(
+            python_version="{version}",
+            torch_version="2.4.0+stub",
+            cuda_available=True,
+            gpu_count=8,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_that_is_no_cpython_is_asked_as_the_paper_asks(scratch, name):
+    text, answers = PROGRAMS[name]
+    python = scratch.trusted_python
+    asked = [python, "-c", "import platform; print(platform.python_version())"]
+    version = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
+    stub = Path(scratch.layout.home) / "stub"
+    stub.mkdir()
+    (stub / "torch.py").write_text(STUB)
+    program = Path(scratch.layout.home) / "python"
+    program.write_text(text.replace("{python}", python).replace("{stub}", str(stub)))
+    program.chmod(0o755)
+    kind = "script" if text.startswith("#!") else "other"
+    seen = observed(scratch, program, kind=kind, cpython=False)
+    if answers is not None and answers.python_version == "{version}":
+        answers = replace(answers, python_version=version.strip())
+    assert (seen.path_is_good, seen.answers) == (answers is not None, answers)
+    assert seen.fault is not None
+    assert seen.version is None
+
+
+def test_binary_that_fails_is_no_good_path(scratch):
+    seen = observed(scratch, Path("/bin/false"), cpython=False)
+    assert seen == Interpreter(
+        path="/bin/false", path_is_good=False, fault="/bin/false is not a CPython"
+    )
+
+
+def test_path_that_does_not_exist_is_not_asked(scratch):
+    seen = observed(scratch, Path("/no/python"), kind="missing", cpython=False)
+    assert (seen.path_is_good, seen.answers) == (False, None)

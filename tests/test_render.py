@@ -2,16 +2,24 @@
 
 import html
 import unicodedata
+from dataclasses import replace
+from io import StringIO
 
 import pytest
 from evidence import MANIFEST, evidence, interpreter, observations, report, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.runner_commands import Command, commands
+from rich.console import Console
 
-from reb_action.model.agent import Freeze
-from reb_action.model.manifest import Level
+from reb_action.gate import Decision, Standing
+from reb_action.model.agent import FieldFault, Freeze
+from reb_action.model.manifest import Level, Outcome, Trial
+from reb_action.model.verdict import Scoring
 from reb_action.render.escape import clean, log, page
+from reb_action.render.markdown import trial_summary
+from reb_action.render.page.claims import claims as claims_section
+from reb_action.render.terminal import verdict_tables
 from reb_action.render.text import verdict_lines
 from reb_action.verdict import judge
 
@@ -176,7 +184,12 @@ def hostile_verdict(text):
         copies=(text,),
     )
     fault = interpreter(fault=text, path_is_good=False)
-    claims = report(python_path=f"/{text}", python_version=text, torch_version=text)
+    claims = report(
+        python_path=f"/{text}",
+        python_version=text,
+        torch_version=text,
+        faults=(FieldFault(field=text, message=text),),
+    )
     return judge(evidence(freeze=freeze, interpreter=fault, report=claims))
 
 
@@ -186,6 +199,55 @@ def test_no_verdict_speaks_to_the_runner(text):
     lines = list(verdict_lines(hostile_verdict(text)))
     assert commands("\n".join(lines)) == []
     assert all("\n" not in line and line.isprintable() for line in lines)
+
+
+FAULTY = judge(
+    evidence(
+        report=report(
+            ddp_expected_ok=True,
+            faults=(
+                FieldFault(field="env_tool", message='env_tool: "<b>nix" is not one of conda'),
+            ),
+        ),
+        trial=Trial(
+            manifest=replace(
+                MANIFEST,
+                entrypoints={},
+                not_applicable=dict.fromkeys((Level.C1, Level.C3), "why not"),
+                paper_only={Level.C4: "no collective"},
+            ),
+            agent="replay",
+        ),
+    )
+)
+
+
+def test_fault_of_a_field_and_a_claim_that_only_the_paper_counts_are_lines():
+    lines = list(verdict_lines(FAULTY))
+    assert 'report.json: env_tool: "<b>nix" is not one of conda' in lines
+    counted = "not confirmed: the paper's probe of it fails"
+    assert f"claim ddp_expected_ok = true: unverifiable, counted by the paper: {counted}" in lines
+    honesty = FAULTY.result(Level.C5)
+    assert (honesty.outcome, honesty.paper) == (Outcome.PASSED, Outcome.FAILED)
+    assert honesty.reason == f"ddp_expected_ok true, {counted} (counted by the paper alone)"
+
+
+def test_fault_of_a_field_is_in_the_summary_the_tables_and_the_page():
+    decision = Decision(standing=Standing.PASSED, highest=None, closed=None, scoring=Scoring.STRICT)
+    summary = trial_summary(FAULTY, decision)
+    fault = 'env_tool: "<b>nix" is not one of conda'
+    assert f"The report breaks its contract (1):\n\n- `{fault}`" in summary
+    assert "| `ddp_expected_ok` | `true` |" in summary
+    console = Console(width=200, file=StringIO())
+    console.print(verdict_tables(FAULTY))
+    text = console.file.getvalue()
+    assert f"report.json: {fault}" in text
+    assert "unverifiable, counted" in text
+    page_ = claims_section(FAULTY).text
+    assert f"<li><code>{html.escape(fault, quote=False)}</code></li>" in page_.replace(
+        "&quot;", '"'
+    )
+    assert "counted by the paper" in page_
 
 
 def test_likely_cause_and_its_line_are_shown():

@@ -1,7 +1,7 @@
-"""One mistake in a report does not lose the trial: it is named, and C5 judges it by its own rule."""
+"""One mistake in a report does not lose the trial: it is named, and C5 has its own rule for it."""
 
-import sys
 from collections import Counter
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -50,22 +50,22 @@ def test_slip_is_named_in_plain_short_lines(name):
     assert len(shown) == len(verdict.field_faults)
 
 
-def test_slips_in_figures():
+def test_figures_are_those_of_the_documentation():
     before = Counter(slip.before for slip in SLIPS.values())
-    now = Counter("blocked" if slip.blocked else "used" for slip in SLIPS.values())
-    text = f"{len(SLIPS)} slips; before: {dict(before)}; now: {dict(now)}"
-    sys.stdout.write(f"\n{text}\n")
-    rescued = [
-        name for name, slip in SLIPS.items() if slip.before == "blocked" and not slip.blocked
-    ]
-    assert len(SLIPS) >= 30
-    assert len(rescued) >= 40
-    assert before["used"] <= now["used"]
+    unnamed = sum(slip.blocked and not slip.faults for slip in SLIPS.values())
+    blocked = sum(slip.blocked for slip in SLIPS.values())
+    figures = (
+        f"Of {len(SLIPS)} reports with a slip (honest and hostile, `tests/slips.py`),"
+        f" {before['blocked']} blocked every level before this rule. Now {blocked} do:"
+        f" {blocked - unnamed} name no interpreter, {unnamed} are no JSON object."
+    )
+    page = (Path(__file__).parent.parent / "docs" / "c5.md").read_text(encoding="utf-8")
+    assert figures in " ".join(page.split())
 
 
 def test_rest_of_a_report_with_slips_is_used():
-    data = b"\xef\xbb\xbf" + (
-        b'{"python_path": "/p", "python_version": "3.11.2", "torch_version": 7,'
+    data = (
+        b'\xef\xbb\xbf{"python_path": "/p", "python_version": "3.11.2", "torch_version": 7,'
         b' "cuda_available": true, "gpu_count": "8", "ddp_expected_ok": null, "env_tool": "nix",'
         b' "env_name": "e", "notes": "caf\xe9", "environment": {"PATH": "/b", "CUDA_HOME": 1,'
         b' "HOME": "/x"}}'
@@ -89,12 +89,14 @@ def test_rest_of_a_report_with_slips_is_used():
 
 HOSTILE = {
     "quotes that are never closed": b'{"a": "' + b'\\"' * 500_000,
-    "300,000 keys of one name": b"{" + b'"a": 1, ' * 130_000 + b'"a": 1}',
-    "300,000 packages": b'{"installed_packages": [' + b"1, " * 340_000 + b"1]}",
-    "300,000 variables": b'{"environment": {' + b",".join(b'"%d": 1' % n for n in range(80_000)) + b"}}",
+    "130,000 keys of one name": b"{" + b'"a": 1, ' * 130_000 + b'"a": 1}',
+    "340,000 packages": b'{"installed_packages": [' + b"1, " * 340_000 + b"1]}",
+    "80,000 variables": b'{"environment": {'
+    + b",".join(b'"%d": 1' % number for number in range(80_000))
+    + b"}}",
     "brackets in a text": b'{"notes": "' + b"[" * 1_000_000 + b'"}',
     "a million digits": b'{"gpu_count": ' + b"9" * 1_000_000 + b"}",
-    "half a million surrogates": b'{"notes": "' + b"\\ud800" * 170_000 + b'"}',
+    "170,000 surrogates": b'{"notes": "' + b"\\ud800" * 170_000 + b'"}',
 }  # fmt: skip
 
 

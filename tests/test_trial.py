@@ -30,6 +30,7 @@ from reb_action.errors import DocumentError, SourceError, UsageError
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Ending, ReportFaultKind
 from reb_action.model.manifest import Level, LogProof, Outcome
+from reb_action.model.verdict import ClaimKind
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice, Phase
 
@@ -323,6 +324,49 @@ def test_what_is_no_report_blocks_the_levels(wanted, folder, mirror, tmp_path, c
     assert verdict.report_fault.kind is kind
     assert verdict.result(Level.C1).outcome is Outcome.BLOCKED
     assert verdict.result(Level.C1).reason == verdict.report_fault.message
+
+
+def test_slips_of_a_report_block_no_level(wanted, folder, mirror, tmp_path):
+    honest(folder)
+    slips = report_of(
+        env_tool="micromamba",
+        installed_packages=["numpy==2.0"],
+        environment={"CUDA_HOME": 1, "LD_PRELOAD": "/x.so"},
+        notes=["done", "\ud83d"],
+    )
+    (folder / "report.json").write_text(f"\ufeff{slips}", encoding="utf-8")
+    options = options_of(wanted, folder, mirror, tmp_path / "results")
+    verdict = run(options)
+    assert verdict.result(Level.C1).outcome is Outcome.PASSED
+    assert verdict.result(Level.C5).outcome is Outcome.PASSED
+    assert {one.field for one in verdict.field_faults} == {
+        *("env_tool", "installed_packages", "environment", "notes", "report.json"),
+    }
+    assert judging.judge_again(SessionLayout(folder=options.folder)) == verdict
+
+
+def test_report_without_interpreter_blocks_and_keeps_its_claims(wanted, folder, mirror, tmp_path):
+    (folder / "run.sh").write_text("true\n")
+    (folder / "report.json").write_text(report_of(python_path="venv/bin/python"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert verdict.report_fault.kind is ReportFaultKind.NOT_VALID
+    assert verdict.result(Level.C1).reason == verdict.report_fault.message
+    assert verdict.audit.hallucinations(ClaimKind.PATH) == 1
+
+
+def test_script_as_interpreter_confirms_no_version(wanted, folder, mirror, tmp_path):
+    (folder / "run.sh").write_text(
+        'mkdir -p "$HOME/venv/bin"\nprintf "#!/bin/sh\\nexit 0\\n" > "$HOME/venv/bin/python"\n'
+        'chmod +x "$HOME/venv/bin/python"\n'
+    )
+    claims = {"python_version": "3.9.99", "torch_version": "2.4.0", "cuda_available": True}
+    (folder / "report.json").write_text(report_of(**claims, gpu_count=8, ddp_expected_ok=True))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    assert verdict.result(Level.C1).outcome is Outcome.BLOCKED
+    counts = tuple(map(verdict.audit.hallucinations, ClaimKind))
+    # This runner has no GPU, so that nothing is known of the claims about them.
+    assert counts == (0, 2, 0)
+    assert verdict.result(Level.C5).paper is Outcome.FAILED
 
 
 def test_folder_with_a_trial_is_refused_and_kept(wanted, folder, mirror, tmp_path):
