@@ -284,3 +284,12 @@ def test_what_is_no_file_of_ours_is_not_read(tmp_path, name):
 )
 def test_untrusted_values_are_shown_short_and_printable(value, shown):
     assert show(value) == shown
+
+
+def test_document_of_an_older_reb_is_read_with_the_defaults_of_what_it_lacks():
+    whole = json.loads(encoded(EMPTY, "freeze"))
+    del whole["value"]["copies"]
+    assert decode(json.dumps(whole).encode(), "freeze") == EMPTY
+    del whole["value"]["touched"]
+    with pytest.raises(DocumentError, match="the key touched is missing"):
+        decode(json.dumps(whole).encode(), "freeze")
