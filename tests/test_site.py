@@ -353,7 +353,7 @@ CODEX_BY_THE_PAPER = [
     "[58…64] % 7 of 11, 1 unseen 95 % interval (35-85)",
     "[67…73] % 8 of 11, 1 unseen 95 % interval (43-90)",
     "[33…36] % 4 of 11, 1 unseen 95 % interval (15-65)",
-    "5 0 path, 0 version, 5 capability, 1 trial unknown",
+    "6 0 path, 0 version, 6 capability, 1 trial unknown",
 ]
 GLM = [
     "27 % 759-761 of 2,858 imports missing",
@@ -421,7 +421,7 @@ MAP = [
         "1 of 2",
         "0 of 2 paper: 1 of 2",
         "n/a paper: failed",
-        "1 of 2",
+        "1 of 2 paper: 0 of 2",
         "1 2",
     ],
 ]

@@ -17,7 +17,7 @@ from evidence import (
     run,
     witness,
 )
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from values import evidences
 
 from reb_action import documents
@@ -257,14 +257,14 @@ def test_every_level_has_a_name_for_people():
     ]
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
 def test_any_evidence_has_one_result_for_every_level(given_):
     verdict = judge(given_)
     assert tuple(one.level for one in verdict.results) == tuple(Level)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
 def test_equal_evidence_gives_equal_bytes(given_):
     first, second = (documents.to_json(judge(given_)) for _ in range(2))
@@ -274,7 +274,7 @@ def test_equal_evidence_gives_equal_bytes(given_):
     )
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
 def test_nothing_passes_without_an_observation(given_):
     for result in judge(given_).results:
@@ -285,7 +285,7 @@ def test_nothing_passes_without_an_observation(given_):
             assert PASSED not in (result.outcome, result.paper)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
 def test_absence_is_never_the_best_value_of_a_metric(given_):
     verdict = judge(replace(given_, observations={}))
@@ -296,7 +296,7 @@ def test_absence_is_never_the_best_value_of_a_metric(given_):
     assert verdict.audit.hallucinations(ClaimKind.CAPABILITY) == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
 def test_without_gpus_no_gpu_level_is_judged(given_):
     verdict = judge(replace(given_, gpus_promised=0))
