@@ -122,12 +122,12 @@ def test_table_of_the_strict_scoring():
 | `claude-code`<br>`sonnet-4.5`<br>12 of 12 trials | 7 of 12<br>58 %<br>(32-81) |\
  6 of 10<br>60 %<br>(31-83) | 7 of 12<br>58 %<br>(32-81) | 4 of 12<br>33 %<br>(14-61) |\
  1 of 9,<br>1 unseen<br>[10…11] %<br>(2-43) | 5 of 12<br>42 %<br>(19-68) | 7<br>of 24<br>29 % |\
- 8<br>(0 + 0 + 8) |
+ 9<br>(0 + 0 + 9) |
 | `codex`<br>`gpt-5.1-codex`<br>11 of 12 trials | 8 of 11,<br>1 unseen<br>[67…73] %<br>(43-90) |\
  7 of 9,<br>1 unseen<br>[70…78] %<br>(45-94) | 7 of 11,<br>1 unseen<br>[58…64] %<br>(35-85) |\
  6 of 11,<br>1 unseen<br>[50…55] %<br>(28-79) | 2 of 9,<br>1 unseen<br>[20…22] %<br>(6-55) |\
  6 of 11,<br>1 unseen<br>[50…55] %<br>(28-79) | 5-7<br>of 24<br>21-29 % |\
- 5<br>(0 + 0 + 5)<br>1 trial unknown |
+ 6<br>(0 + 0 + 6)<br>1 trial unknown |
 | `uv`<br>12 of 12 trials | 7 of 12<br>58 %<br>(32-81) | 5 of 10<br>50 %<br>(24-76) |\
  6 of 12<br>50 %<br>(25-75) | 4 of 12<br>33 %<br>(14-61) | 2 of 10<br>20 %<br>(6-51) |\
  4 of 12<br>33 %<br>(14-61) | 8<br>of 24<br>33 % | 8<br>(0 + 0 + 8) |""",
@@ -236,7 +236,7 @@ def test_lines_say_everything_without_a_table():
         "  C2 strict 7 of 12 58 % (32-81); paper 7 of 12 58 % (32-81)",
         "  C3 strict 4 of 12 33 % (14-61); paper 7 of 12 58 % (32-81)",
         "  C4 strict 1 of 9, 1 unseen [10…11] % (2-43); paper 3 of 11, 1 unseen [25…27] % (10-57)",
-        "  C5 strict 5 of 12 42 % (19-68); paper 5 of 12 42 % (19-68)",
+        "  C5 strict 5 of 12 42 % (19-68); paper 4 of 12 33 % (14-61)",
     ]
     assert told[-3:-1] == [
         f"run again, missing: {MISSING}: no artifact of this trial came back",
