@@ -23,7 +23,7 @@ GOOD = {
 class Slip:
     """A report; whether it blocks the levels, the fields that are named, C5 in both scorings.
 
-    `before` says what version 0.1 made of it: it `blocked` every level, or `used` the report.
+    `before` is what became of it when any fault blocked every level: `blocked`, or `used`.
     """
 
     data: bytes
