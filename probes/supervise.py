@@ -1,10 +1,11 @@
 """Runs one command of the sandbox under watch, ends all it left, and tells what was seen.
 
 Run by the sandbox's own trusted interpreter, never by the agent's: `python3 -I -S supervise.py`.
-The request is JSON in $REB_REQUEST: nonce, argv, cwd, env, timeout_seconds, out, replace, collect,
-answer, libraries. The answer is one line of JSON on standard error; the command's two streams
-both go to standard output. This process cannot be traced and its descriptors cannot be opened by
-others of its user, so nothing that it starts can write to that channel.
+The request is JSON on standard input: nonce, argv, cwd, env, timeout_seconds, out, replace,
+collect, answer, libraries, namespace. The answer is one line of JSON on standard error; the
+command's two streams both go to standard output. This process protects itself before it reads the
+request: from then on no other process of its user can trace it, read its memory or open its
+descriptors, so nothing that it starts can read the nonce or write to that channel.
 """
 
 import base64
@@ -22,11 +23,15 @@ import sys
 import time
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
-ANSWER_LIMIT, FILES_LIMIT = 4 << 20, 200
+ANSWER_LIMIT, FILES_LIMIT, NAMES_LIMIT = 4 << 20, 200, 100
+END_SECONDS = 15
 
 
 def descendants():
-    """Return {pid: (parent, state, cpu ticks, resident pages)} of all that descends from this."""
+    """Return {pid: (parent, is alive, cpu ticks, resident pages)} of all that descends from this.
+
+    A process whose main thread alone has ended shows state Z, and its other threads go on.
+    """
     found, me = {}, os.getpid()
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -36,7 +41,8 @@ def descendants():
             except OSError:
                 continue
             ticks = int(fields[11]) + int(fields[12])
-            found[int(name)] = (int(fields[1]), fields[0], ticks, int(fields[21]))
+            alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
+            found[int(name)] = (int(fields[1]), alive, ticks, int(fields[21]))
     ours, grown = {me}, True
     while grown:
         more = {pid for pid, seen in found.items() if seen[0] in ours} - ours
@@ -60,26 +66,57 @@ def libraries(pids, pattern, known):
                     continue
 
 
-def end_all():
-    """Kill every descendant, reap, and return the names of what outlived the main process."""
-    names, deadline = [], time.monotonic() + 15
+def namespace():
+    """Return the PID namespace of this process, or None where that cannot be seen."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return None
+
+
+def end_all(outside):
+    """Kill every descendant, reap, and return the names of what outlived the main process.
+
+    In a PID namespace that is not the one `outside`, the harness's, no process is spared: one call
+    ends all that this user may end, and no process can fork its way past it.
+    """
+    alone = namespace() not in (None, outside)
+    names, deadline = set(), time.monotonic() + END_SECONDS
+    while True:
+        alive = [pid for pid, seen in descendants().items() if seen[1]]
+        names.update(name_of(pid) for pid in alive[: NAMES_LIMIT - len(names)])
+        for pid in [-1] if alone else alive:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+        if reap(deadline):
+            return sorted(names)
+        if time.monotonic() > deadline:
+            return [*sorted(names), "(not ended)"]
+        # Where new ones may have been forked meanwhile, look again at once.
+        if alone or not alive:
+            time.sleep(0.01)
+
+
+def name_of(pid):
+    """Return the name of a process, or what stands for one that has just ended."""
+    try:
+        with open("/proc/%d/comm" % pid, "rb") as stream:
+            return stream.read().strip().decode("utf-8", "replace")
+    except OSError:
+        return "(ended)"
+
+
+def reap(deadline):
+    """Reap what has ended; tell whether there is nobody left."""
     while time.monotonic() < deadline:
-        alive = descendants()
-        for pid in alive:
-            if alive[pid][1] != b"Z":
-                try:
-                    with open("/proc/%d/comm" % pid) as stream:
-                        names.append(stream.read().strip())
-                    os.kill(pid, signal.SIGKILL)
-                except OSError:
-                    continue
         try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                return False
         except ChildProcessError:
-            return sorted(set(names))
-        time.sleep(0.02)
-    return [*sorted(set(names)), "(not ended)"]
+            return True
+    return False
 
 
 def watch(child, request):
@@ -175,7 +212,7 @@ def run(request):
         seen = {"error": "%s: %s" % (type(error).__name__, error)}
     else:
         seen = watch(child, request)
-        seen["survivors"] = end_all()
+        seen["survivors"] = end_all(request["namespace"])
         code = child.wait()
         seen["exit_code"] = None if seen["timed_out"] else code
     finally:
@@ -194,4 +231,6 @@ if __name__ == "__main__":
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    sys.stderr.write(json.dumps(run(json.loads(os.environ["REB_REQUEST"]))) + "\n")
+    # Only now is there anything to steal.
+    asked = json.loads(sys.stdin.buffer.read())
+    sys.stderr.write(json.dumps(run(asked)) + "\n")

@@ -30,6 +30,10 @@ class SandboxError(RebError):
     exit_code = 4
 
 
+class UnendedError(SandboxError):
+    """A process of the sandbox cannot be ended, so that nothing more may be measured in it."""
+
+
 class SourceError(RebError):
     """The repository cannot be had at its pinned commit."""
 

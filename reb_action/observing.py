@@ -1,9 +1,10 @@
 """One level of a trial: observed, if there is anything to observe, and judged."""
 
+import hashlib
 from dataclasses import replace
 
 from reb_action import documents, evidence, hidden, report, session, source
-from reb_action.errors import UsageError
+from reb_action.errors import UnendedError, UsageError
 from reb_action.freezing import Tell, freeze
 from reb_action.layout import SessionLayout
 from reb_action.levels import spec_of
@@ -64,8 +65,37 @@ def _observe(
         sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=hidden.values(layout)
     )
     kind = evidence.kind_of(level)[1]
-    observation = readable(_observation(layout, room, level), kind)
+    try:
+        seen = _observation(layout, room, level)
+    except UnendedError as error:
+        if level is Level.C0:
+            raise
+        seen = _unmeasured(level, sandbox, str(error))
+    observation = readable(seen, kind)
     documents.write(layout.observation(level), observation, kind=kind)
+
+
+def _unmeasured(level: Level, sandbox: Sandbox, why: str) -> Observation:
+    """Return the observation of a level at which nothing could be measured, through no run."""
+    witness = Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0)
+    present = sandbox.spec.gpus
+    if level is Level.C2:
+        return CudaObservation(
+            frameworks=(), witness=witness, gpus_present=present, seconds=0.0, invalid=why
+        )
+    return RunObservation(
+        argv=(),
+        exit_code=None,
+        timed_out=False,
+        seconds=0.0,
+        proofs=(),
+        decoy=None,
+        witness=witness,
+        restored=(),
+        log_sha256=hashlib.sha256(b"").hexdigest(),
+        gpus_present=present,
+        invalid=why,
+    )
 
 
 def readable(seen: Observation, kind: str) -> Observation:

@@ -145,6 +145,9 @@ def _invalid(spec: LevelSpec, evidence: Evidence) -> str | None:
         )
     if evidence.interpreter is None or spec.level not in evidence.observations:
         return f"not observed: the probe of {spec.level} did not end; run it again"
+    kept = getattr(evidence.observations[spec.level], "invalid", None)
+    if kept is not None:
+        return f"not measured: {kept}"
     present = getattr(evidence.observations[spec.level], "gpus_present", needed)
     if present < needed:
         return f"the runner promised {_gpus(needed)} and has {present}"

@@ -130,13 +130,15 @@ class CudaFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CudaObservation:
-    """C2: the frameworks against the driver."""
+    """C2: the frameworks against the driver; `invalid` says what kept us from measuring."""
 
     frameworks: tuple[CudaFacts, ...]
     witness: Witness
     gpus_present: int
     seconds: float
     fault: str | None = None
+    survivors: tuple[str, ...] = ()
+    invalid: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,6 +161,7 @@ class Decoy:
     expected_exit_code: int
     token_seen: bool
     proofs_satisfied: bool
+    survivors: tuple[str, ...] = ()
 
     @property
     def honest(self) -> bool:
@@ -178,7 +181,11 @@ class Rank:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunObservation:
-    """C1, C3, C4: one run of an entry point; `fault` says why it could not even be started."""
+    """C1, C3, C4: one run of an entry point; `fault` says why it could not even be started.
+
+    `survivors` are the names of processes that were still running when the real run or the decoy
+    run had ended. `invalid` says what kept us from measuring.
+    """
 
     argv: tuple[str, ...]
     exit_code: int | None
@@ -192,6 +199,8 @@ class RunObservation:
     gpus_present: int
     ranks: tuple[Rank, ...] = ()
     fault: str | None = None
+    survivors: tuple[str, ...] = ()
+    invalid: str | None = None
 
 
 Observation = ImportsObservation | CudaObservation | RunObservation

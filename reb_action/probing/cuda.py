@@ -48,6 +48,7 @@ def observe_cuda(room: Room, report: Report) -> CudaObservation:
         gpus_present=gpus.present,
         seconds=seen.seconds,
         fault=None if usable else _silence(seen),
+        survivors=seen.survivors,
     )
 
 

@@ -38,7 +38,7 @@ def edited_copies(room: Room, source: Source, search_paths: Iterable[str]) -> tu
     started = [f"{room.layout.repository}/{folder}" for folder in sorted(scripts)]
     question = {"search_paths": [*started, *search_paths], "own": sorted(own), "modules": modules}
     asked = room.ask(f"copies-{nonce()}", question)
-    ended = room.sandbox.run(
+    ended = room.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("copies"), asked),
             cwd=room.layout.tools,

@@ -79,7 +79,7 @@ def installed(
 
 def _ask(room: Room, question: Mapping[str, object]) -> Ended:
     asked = room.ask(f"installed-{nonce()}", question)
-    return room.sandbox.run(
+    return room.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("installed"), asked),
             cwd=room.layout.tools,

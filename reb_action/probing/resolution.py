@@ -90,7 +90,7 @@ def _link(folder: Path, parts: list[str], target: str) -> None:
 
 def _pyright(room: Room, place: str) -> Ended:
     tools = room.layout.tools
-    return room.sandbox.run(
+    return room.run(
         Command(
             argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
             cwd=tools,

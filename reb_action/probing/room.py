@@ -11,7 +11,7 @@ from typing import Final
 from reb_action.layout import SandboxLayout, data_folder
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Manifest
-from reb_action.sandbox.protocol import Sandbox
+from reb_action.sandbox.protocol import Command, Ended, Sandbox
 
 _SYSTEM_PATH: Final = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 
@@ -52,6 +52,11 @@ class Room:
     def probe(self, name: str) -> str:
         """Return where a probe is inside the sandbox."""
         return f"{self.layout.tools}/probes/{name}.py"
+
+    def run(self, command: Command) -> Ended:
+        """Run a command of ours when no process of an earlier one is left."""
+        self.sandbox.clear()
+        return self.sandbox.run(command)
 
     def ask(self, name: str, question: object) -> str:
         """Leave a question in the mount and return where it is inside the sandbox."""

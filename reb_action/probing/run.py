@@ -78,6 +78,7 @@ def observe_run(
         gpus_present=gpus.present,
         ranks=joined,
         fault=seen.lost,
+        survivors=tuple(sorted({*seen.survivors, *(decoy.survivors if decoy else ())})),
     )
     return observation, seen.log
 
@@ -134,6 +135,7 @@ def _decoy(
         expected_exit_code=EXIT_CODE,
         token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
         proofs_satisfied=all(proof.satisfied for proof in checked),
+        survivors=seen.survivors,
     )
 
 

@@ -3,17 +3,21 @@
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from reb_action.challenge import FRAMEWORK_LIBRARIES
-from reb_action.documents import answer_of
+from reb_action.documents import answer_of, show
 from reb_action.model.observation import Library, Witness
 from reb_action.probing.room import Room, nonce
 from reb_action.proofs import WrittenFile
 from reb_action.sandbox.protocol import Command, Ended, Output
 
 _GRACE_SECONDS: Final = 45
+NOT_ENDED: Final = "(not ended)"
+"""Among the survivors: the supervisor could not end all of them in its time."""
+
 _LIBRARIES: Final = "|".join(FRAMEWORK_LIBRARIES.values())
 
 
@@ -37,7 +41,10 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Supervised:
-    """What the supervisor saw; `lost` says why it could not tell."""
+    """What the supervisor saw; `lost` says why it could not tell, or is not believed.
+
+    `survivors` are the processes that were still running when the command had ended.
+    """
 
     exit_code: int | None
     timed_out: bool
@@ -48,6 +55,7 @@ class Supervised:
     hashes: Mapping[str, str] = field(default_factory=dict[str, str])
     answer: bytes | None = None
     lost: str | None = None
+    survivors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,28 +84,38 @@ class _Told:
 
 
 def supervise(room: Room, request: Request, *, stdout: Output | None = None) -> Supervised:
-    """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours."""
+    """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours.
+
+    Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
+    only if it ended well, and if nothing that it started runs when the answer has come.
+    """
     secret = nonce()
+    before = room.sandbox.clear()
     ended = room.sandbox.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("supervise")),
             cwd=room.layout.tools,
             timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
-            secret_env={"REB_REQUEST": _question(request, secret)},
+            stdin=_question(request, secret).encode(),
         ),
         stdout=stdout,
     )
-    told = _told(ended.stderr, secret)
+    after = room.sandbox.clear()
+    told = _told(ended, secret)
+    seen = _seen(told, ended, after)
+    survivors = (*before, *(() if told is None else told.survivors), *after)
+    return replace(seen, survivors=tuple(sorted(set(survivors))))
+
+
+def _seen(told: _Told | None, ended: Ended, after: tuple[str, ...]) -> Supervised:
     if told is None:
-        # What the supervisor would have ended must not live to see the next run.
-        room.sandbox.halt()
-        room.sandbox.resume(network=room.sandbox.spec.network)
-        why = (
-            "the run ended its supervisor" if not ended.timed_out else "the run could not be ended"
-        )
-        return _lost(why, ended)
+        why = "could not be ended" if ended.timed_out else "ended its supervisor"
+        return _lost(f"the run {why}", ended)
     if told.error is not None:
         return _lost(f"it cannot be started: {told.error}", ended)
+    outlived = after or (told.survivors if NOT_ENDED in told.survivors else ())
+    if outlived:
+        return _lost(f"processes that it started could not be ended in it: {show(outlived)}", ended)
     return _supervised(told, ended.stdout)
 
 
@@ -113,13 +131,16 @@ def _question(request: Request, secret: str) -> str:
         "answer": request.answer,
         "replace": dict(request.replace),
         "libraries": _LIBRARIES,
+        # Only in another namespace than ours may the supervisor end every process that it can.
+        "namespace": str(Path("/proc/self/ns/pid").readlink()),
     }
     return json.dumps(question)
 
 
-def _told(stderr: bytes, secret: str) -> _Told | None:
-    told = answer_of(stderr.strip().rpartition(b"\n")[2], _Told)
-    return told if told is not None and told.nonce == secret else None
+def _told(ended: Ended, secret: str) -> _Told | None:
+    told = answer_of(ended.stderr.strip().rpartition(b"\n")[2], _Told)
+    believed = told is not None and ended.exit_code == 0 and told.nonce == secret
+    return told if believed else None
 
 
 def _lost(why: str, ended: Ended) -> Supervised:

@@ -69,7 +69,7 @@ def survey(room: Room, source: Source, *, interpreter: str | None = None) -> Sur
         ],
     }
     asked = room.ask(f"survey-{nonce()}", question)
-    ended = room.sandbox.run(
+    ended = room.run(
         Command(
             argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("survey"), asked),
             # Of ours, so that it is there whatever the agent did to its own folders.

@@ -160,6 +160,14 @@ class Sandbox(Protocol):
         """Say whether a process of this machine, by its number here, belongs to the sandbox."""
         ...
 
+    def clear(self) -> tuple[str, ...]:
+        """End every process that earlier commands left, and return their names.
+
+        Whether one is left is asked from outside, where no process inside can answer. Raises
+        UnendedError where one cannot be ended: then nothing can be run here any more.
+        """
+        ...
+
     def halt(self) -> tuple[str, ...]:
         """End every process inside and return the names of those that were still there."""
         ...

@@ -62,6 +62,8 @@ def _cuda(seen: CudaObservation) -> Html:
             ("GPUs present", str(seen.gpus_present)),
             ("took", duration(seen.seconds)),
             ("fault", seen.fault),
+            ("still running after it", named(seen.survivors) if seen.survivors else None),
+            ("not measured", seen.invalid),
         ),
         *(_framework(one) for one in seen.frameworks),
         _witness(seen.witness),
@@ -100,6 +102,8 @@ def _run(seen: RunObservation) -> Html:
             ("took", duration(seen.seconds)),
             ("fault", seen.fault),
             ("files restored before it", _restored(seen)),
+            ("still running after it", named(seen.survivors) if seen.survivors else None),
+            ("not measured", seen.invalid),
         ),
         el("h4", "Proofs that it ran"),
         el("ul", *(_proof(one) for one in seen.proofs[:SHOWN]), class_="proofs")

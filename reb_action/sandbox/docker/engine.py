@@ -33,6 +33,20 @@ class Container:
     env_names: frozenset[str]
     networks: frozenset[str]
     is_running: bool
+    init: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """A process of a container as the engine sees it: numbers and user are the engine's.
+
+    One whose main thread alone has ended shows as a zombie with more than one thread.
+    """
+
+    pid: int
+    uid: int
+    name: str
+    is_alive: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,12 +114,11 @@ class Engine:
         with self._calling("remove the sandbox"), _unless(_NOT_FOUND, _CONFLICT):
             self.client.api.remove_container(container, force=True, v=True)
 
-    def processes(self, container: str) -> tuple[tuple[int, str], ...]:
-        """Return uid and name of each live process; none when the container does not run."""
+    def processes(self, container: str) -> tuple[Task, ...]:
+        """Return every process of a container; none when it does not run."""
         with self._calling("list the processes of the sandbox"), _unless(_CONFLICT):
-            top = self.client.api.top(container, ps_args="-eo pid,uid,comm")
-            rows = [(int(uid), str(name)) for _, uid, name in top["Processes"]]
-            return tuple(row for row in rows if not row[1].endswith("<defunct>"))
+            top = self.client.api.top(container, ps_args="-eo pid,uid,nlwp,stat,comm")
+            return tuple(_task(row) for row in top["Processes"])
         return ()
 
     def ours(self) -> tuple[Listed, ...]:
@@ -242,6 +255,16 @@ def _unless(*codes: int) -> Generator[None]:
             raise
 
 
+def _task(row: list[str]) -> Task:
+    pid, uid, threads, state, name = row
+    return Task(
+        pid=int(pid),
+        uid=int(uid),
+        name=name.removesuffix(" <defunct>"),
+        is_alive=state[:1] not in ("Z", "X") or int(threads) > 1,
+    )
+
+
 def _container(attrs: Any) -> Container:  # noqa: ANN401 - the engine's document, parsed here
     return Container(
         id=attrs["Id"],
@@ -249,4 +272,5 @@ def _container(attrs: Any) -> Container:  # noqa: ANN401 - the engine's document
         env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
         networks=frozenset(attrs["NetworkSettings"]["Networks"]),
         is_running=attrs["State"]["Running"],
+        init=attrs["State"]["Pid"],
     )

@@ -3,10 +3,10 @@
 import time
 from pathlib import Path
 
-from reb_action.errors import SandboxError
+from reb_action.errors import SandboxError, UnendedError
 from reb_action.layout import AGENT_UID, SandboxLayout
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, connect
+from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, Task, connect
 from reb_action.sandbox.docker.files import read_file, repack
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.forwarding import FORWARDER
@@ -28,6 +28,7 @@ _UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
 _KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep", FORWARDER})
 _KILLED = 137
 _DEATH_SECONDS = 1.0
+_LOOKS = 4
 
 # The engine and the runtime add these to each exec, beside what the image sets.
 _ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
@@ -40,6 +41,8 @@ class DockerSandbox:
         self._spec = spec
         self._engine = engine
         self._container = container
+        # Whether a command may have left a process since the last restart or look.
+        self._is_clear = False
 
     @property
     def spec(self) -> SandboxSpec:
@@ -65,6 +68,7 @@ class DockerSandbox:
         stderr: Output | None = None,
         until: Until | None = None,
     ) -> Ended:
+        self._is_clear = False
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
         patience = Patience(command.timeout_seconds, until=until)
@@ -97,10 +101,25 @@ class DockerSandbox:
         except OSError:
             return False
 
+    def clear(self) -> tuple[str, ...]:
+        """Ask the engine what runs; restart the container unless that is process 1 alone."""
+        if self._is_clear:
+            return ()
+        left = self._left()
+        if left is None or left:
+            self._restart()
+            self._require_clear()
+        if left is None:
+            message = f"The engine did not show what runs in the sandbox of {self._spec.trial}; "
+            raise SandboxError(message + "run the level again.")
+        self._is_clear = True
+        return tuple(task.name for task in left)
+
     def halt(self) -> tuple[str, ...]:
-        found = self._engine.processes(self.handle)
+        found = self._strangers(self._engine.processes(self.handle))
         self._engine.kill(self.handle)
-        return tuple(name for uid, name in found if uid != _ROOT_UID or name not in _KEEPERS)
+        self._is_clear = True
+        return tuple(task.name for task in found if task.is_alive)
 
     def resume(self, *, network: Network) -> None:
         if network is not Network.OPEN:
@@ -132,6 +151,39 @@ class DockerSandbox:
     def _restart(self) -> None:
         self._engine.kill(self.handle)
         self._engine.start(self.handle)
+        self._is_clear = True
+
+    def _left(self) -> tuple[Task, ...] | None:
+        """Return what runs beside the keepers; None where they are not seen, so nobody knows.
+
+        What has been killed a moment ago may still be listed: look again before restarting.
+        """
+        strangers: tuple[Task, ...] | None = None
+        for look in range(_LOOKS):
+            time.sleep(0.05 if look else 0.0)
+            found = self._engine.processes(self.handle)
+            strangers = self._strangers(found) if found else None
+            if strangers is not None and len(strangers) == len(found):
+                strangers = None
+            if strangers == ():
+                break
+        return strangers
+
+    def _require_clear(self) -> None:
+        left = self._left()
+        if left is None or left:
+            names = ", ".join(task.name for task in left or ())
+            message = f"Processes of the sandbox of {self._spec.trial} do not end ({names}); look "
+            raise UnendedError(message + "at the engine's log, and run the trial again.")
+
+    def _strangers(self, found: tuple[Task, ...]) -> tuple[Task, ...]:
+        """Leave out process 1 and what it keeps: of its user, which no process inside can become.
+
+        An engine that maps users shows another number than 0 for it.
+        """
+        init = self._engine.inspect(self.handle).init
+        root = next((task.uid for task in found if task.pid == init), _ROOT_UID)
+        return tuple(task for task in found if task.uid != root or task.name not in _KEEPERS)
 
     def _require_running(self) -> None:
         """Tell a command that was killed from one that died with its container.

@@ -1,5 +1,6 @@
 """Finds and ends the processes of local sandboxes on this machine, by marker and by descent."""
 
+import functools
 import os
 import signal
 import time
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-from reb_action.errors import SandboxError
+from reb_action.errors import UnendedError
+from reb_action.sandbox.local.isolation import Isolation
 from reb_action.sandbox.trace import Trace, labels_of, parse_labels
 
 MARKER = "REB_TRACE"
@@ -17,23 +19,47 @@ SUPERVISOR = "REB_SUPERVISOR"
 
 _PATIENCE_SECONDS = 20.0
 _LOOKS = 10
+# The main thread of a zombie counts as well.
+_LIVING_THREADS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
-    """A process as /proc shows it; `started` tells it from a later one with the same number."""
+    """A process as /proc shows it; `started` tells it from a later one with the same number.
+
+    `supervises` is how a supervisor of ours holds together what it starts.
+    """
 
     pid: int
     parent: int
     name: str
     started: int
     trace: Trace | None
-    supervisor: bool
+    supervises: Isolation | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Family:
+    """The processes of sandboxes: supervisors, first processes of PID namespaces, and the rest."""
+
+    supervisors: tuple[Process, ...]
+    inits: tuple[Process, ...]
+    members: tuple[Process, ...]
+
+    @property
+    def all(self) -> tuple[Process, ...]:
+        """Return every one of them, supervisors last."""
+        return (*self.members, *self.inits, *self.supervisors)
 
 
 def marker_of(trace: Trace) -> str:
     """Write a trace as the value of the marker variable."""
     return urlencode(labels_of(trace))
+
+
+def parse_marker(text: str) -> Trace | None:
+    """Read a trace from the value of the marker variable; None when it is none of ours."""
+    return parse_labels(dict(parse_qsl(text)))
 
 
 def find_traces() -> tuple[Trace, ...]:
@@ -46,31 +72,36 @@ def is_member(pid: int, is_ours: Callable[[Trace], bool]) -> bool:
 
     A probe starts its command with an environment that is complete, and so without the marker.
     """
-    supervisors, members = _family(_scan(), is_ours)
-    return any(process.pid == pid for process in (*supervisors, *members))
+    return any(process.pid == pid for process in _family(_scan(), is_ours).all)
 
 
 def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
     """End the processes of the matching sandboxes; return the names of those that were there.
 
-    Supervisors go last: while they live, what their descendants leave behind stays findable.
+    With the first process of a PID namespace the kernel ends all others in it. Supervisors go last:
+    while they live, what their descendants leave behind stays findable. Raises UnendedError.
     """
     names: dict[tuple[int, int], str] = {}
     give_up = time.monotonic() + _PATIENCE_SECONDS
     # One that was seen alone may have started its command since, so the last look must be empty.
-    while any(family := _family(_scan(), is_ours)):
-        supervisors, members = family
+    while (family := _family(_scan(), is_ours)).all:
         if time.monotonic() > give_up:
-            left = (*members, *supervisors)
+            left = family.all
             message = f"{len(left)} processes of the local sandbox, such as {left[0].name}, "
-            raise SandboxError(message + "do not end; end them by hand and start again.")
-        for process in members:
+            raise UnendedError(message + "do not end; end them by hand and start again.")
+        for process in family.members:
             names.setdefault((process.pid, process.started), process.name)
-        if members or all(_is_childless(one.pid) for one in supervisors):
-            for process in members or supervisors:
-                _kill(process)
+        for process in _next_to_end(family):
+            _kill(process)
         time.sleep(0.01)
     return tuple(names.values())
+
+
+def _next_to_end(family: _Family) -> tuple[Process, ...]:
+    if family.inits or family.members:
+        # The kernel is faster than any list of members.
+        return family.inits or family.members
+    return family.supervisors if all(_is_childless(one.pid) for one in family.supervisors) else ()
 
 
 def _is_childless(pid: int) -> bool:
@@ -101,9 +132,7 @@ def _is_dead(pid: str) -> bool:
     return _read(int(pid)) is None
 
 
-def _family(
-    processes: tuple[Process, ...], is_ours: Callable[[Trace], bool]
-) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
+def _family(processes: tuple[Process, ...], is_ours: Callable[[Trace], bool]) -> _Family:
     ours = {process.pid for process in processes if process.trace and is_ours(process.trace)}
     children: dict[int, list[int]] = {}
     for process in processes:
@@ -114,9 +143,13 @@ def _family(
         ours.update(new)
         to_visit.extend(new)
     family = tuple(process for process in processes if process.pid in ours)
-    return (
-        tuple(process for process in family if process.supervisor),
-        tuple(process for process in family if not process.supervisor),
+    supervisors = tuple(process for process in family if process.supervises)
+    outside = {one.pid for one in supervisors if one.supervises is not Isolation.NONE}
+    rest = [process for process in family if not process.supervises]
+    return _Family(
+        supervisors=supervisors,
+        inits=tuple(process for process in rest if process.parent in outside),
+        members=tuple(process for process in rest if process.parent not in outside),
     )
 
 
@@ -134,17 +167,32 @@ def _read(pid: int) -> Process | None:
     # The name may itself hold spaces and parentheses.
     name, _, rest = stat.partition(b"(")[2].rpartition(b")")
     fields = rest.split()
-    if fields[0] in (b"Z", b"X"):
+    # One whose main thread alone has ended shows as a zombie, and its other threads go on.
+    if fields[0] in (b"Z", b"X") and int(fields[17]) < _LIVING_THREADS:
         return None
-    environment = _environment(pid)
+    environment = _environment(pid) if _is_here(pid) else {}
+    supervises = environment.get(SUPERVISOR)
     return Process(
         pid=pid,
         parent=int(fields[1]),
         name=name.decode(errors="replace"),
         started=int(fields[19]),
-        trace=parse_labels(dict(parse_qsl(environment.get(MARKER, "")))),
-        supervisor=SUPERVISOR in environment,
+        trace=parse_marker(environment.get(MARKER, "")),
+        supervises=Isolation(supervises) if supervises in tuple(Isolation) else None,
     )
+
+
+def _is_here(pid: int) -> bool:
+    """Say whether a process is in our own PID namespace: only there is a marker ours."""
+    try:
+        return Path(f"/proc/{pid}/ns/pid").readlink() == _namespace()
+    except OSError:
+        return False
+
+
+@functools.cache
+def _namespace() -> Path:
+    return Path("/proc/self/ns/pid").readlink()
 
 
 def _environment(pid: int) -> dict[str, str]:

@@ -6,16 +6,15 @@ import selectors
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.local.isolation import SUPERVISE, Isolation
 from reb_action.sandbox.local.processes import MARKER, SUPERVISOR
 from reb_action.sandbox.patience import LOOK_SECONDS, Patience
 from reb_action.sandbox.protocol import Command
 
-_SUPERVISE = Path(__file__).with_name("supervise.py")
 _CHUNK_BYTES = 64 * 1024
 
 
@@ -27,7 +26,7 @@ class Started:
     streams: tuple[IO[bytes], IO[bytes], IO[bytes]]
 
 
-def launch(command: Command, *, marker: str) -> Started:
+def launch(command: Command, *, marker: str, mode: Isolation) -> Started:
     """Start a command under a supervisor that carries the marker."""
     env = {**command.env, **command.secret_env, MARKER: marker}
     order = json.dumps({"argv": command.argv, "cwd": command.cwd, "env": env})
@@ -35,11 +34,11 @@ def launch(command: Command, *, marker: str) -> Started:
     order_end, input_end = _filled(order.encode()), _filled(command.stdin)
     try:
         supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SUPERVISE), str(order_end), str(told_end)],
+            [sys.executable, "-I", "-S", str(SUPERVISE), mode, str(order_end), str(told_end)],
             stdin=input_end,
             stdout=out_end,
             stderr=err_end,
-            env={MARKER: marker, SUPERVISOR: "1"},
+            env={MARKER: marker, SUPERVISOR: mode},
             pass_fds=(order_end, told_end),
             start_new_session=True,
             cwd="/",

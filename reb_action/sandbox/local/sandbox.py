@@ -1,12 +1,13 @@
-"""A sandbox in a scratch folder of this machine: it isolates nothing.
+"""A sandbox in a scratch folder of this machine: it isolates processes at most, and nothing else.
 
 It serves the demo without Docker, tests, and a pod or job container that is the sandbox already.
 Commands run as the user of `reb`, whoever that is, with the network and files of this machine;
 memory, processes and shared memory are not limited, and the mount is a link, not read-only.
-What it does promise: every process that a command leaves is found and ended by `halt`, `remove`,
-a deadline and `sweep`, since each command has a supervisor that adopts what it leaves behind.
-A process that kills its supervisor and has emptied its own environment escapes; and without a
-sweep nothing ends by itself.
+What it does promise: every process that a command leaves is ended by `clear`, `halt`, `remove`, a
+deadline and `sweep`. Where the machine allows it each command has a PID namespace, which the kernel
+ends. Elsewhere a supervisor adopts what a command leaves, to be found and ended; a command that
+kills that supervisor may leave something that nobody finds, so then nothing runs here any more.
+Without a sweep nothing ends by itself.
 """
 
 import os
@@ -14,10 +15,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from reb_action.errors import SandboxError
+from reb_action.errors import SandboxError, UnendedError
 from reb_action.layout import SandboxLayout
 from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
+from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.local.processes import end_all, find_traces, is_member, marker_of
 from reb_action.sandbox.local.running import Started, follow, launch, let_go
 from reb_action.sandbox.patience import Patience
@@ -34,6 +37,7 @@ from reb_action.sandbox.protocol import (
 from reb_action.sandbox.trace import Alive, Trace, is_leftover, trace_of
 
 _HALTED = ".halted"
+_UNENDED = ".unended"
 
 _SUPERVISORS: dict[str, list[subprocess.Popen[bytes]]] = {}
 """By session: kept until their last descendant is gone, to be waited for by whoever ends it.
@@ -50,6 +54,8 @@ class LocalSandbox:
         self._root = Path(spec.scratch).resolve()
         self._trace = trace_of(spec)
         self._supervisors = _SUPERVISORS.setdefault(spec.session, [])
+        # Whether a command may have left a process since the last look.
+        self._is_clear = False
 
     @property
     def spec(self) -> SandboxSpec:
@@ -79,10 +85,14 @@ class LocalSandbox:
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
         patience = Patience(command.timeout_seconds, until=until)
-        started = launch(command, marker=marker_of(self._trace))
+        self._is_clear = False
+        started = launch(command, marker=marker_of(self._trace), mode=isolation())
         code = None
         try:
             code = follow(started, out, err, patience=patience)
+        except SandboxError as error:
+            self._lose(str(error))
+            raise
         finally:
             self._settle(started, in_order=code is not None)
         return Ended(
@@ -105,6 +115,11 @@ class LocalSandbox:
     def owns(self, pid: int) -> bool:
         return is_member(pid, self._is_own)
 
+    def clear(self) -> tuple[str, ...]:
+        if self._is_clear:
+            return ()
+        return self._end_processes()
+
     def halt(self) -> tuple[str, ...]:
         (self._root / _HALTED).touch()
         return self._end_processes()
@@ -116,6 +131,7 @@ class LocalSandbox:
     def remove(self) -> None:
         self._end_processes()
         remove_tree(self._root)
+        neighbours.leave(self._trace)
 
     def _settle(self, started: Started, *, in_order: bool) -> None:
         if not let_go(started):
@@ -127,12 +143,28 @@ class LocalSandbox:
         if not self._root.is_dir() or (self._root / _HALTED).exists():
             message = f"The local sandbox in {self._root} was halted or removed; start it again."
             raise SandboxError(message)
+        if (self._root / _UNENDED).exists():
+            raise UnendedError((self._root / _UNENDED).read_text(encoding="utf-8"))
 
     def _end_processes(self) -> tuple[str, ...]:
-        names = end_all(self._is_own)
+        try:
+            names = end_all(self._is_own)
+        except UnendedError as error:
+            self._give_up(str(error))
+            raise
         while self._supervisors:
             self._supervisors.pop().wait(timeout=10)
+        self._is_clear = True
         return names
+
+    def _lose(self, why: str) -> None:
+        """Run nothing more where a process may have got away from its supervisor."""
+        if isolation() is Isolation.NONE:
+            self._give_up(f"{why} What it left may still run, so nothing more is run here.")
+
+    def _give_up(self, why: str) -> None:
+        if self._root.is_dir():
+            (self._root / _UNENDED).write_text(why, encoding="utf-8")
 
     def _is_own(self, trace: Trace) -> bool:
         return (trace.session, trace.mount) == (self._trace.session, self._trace.mount)
@@ -145,6 +177,7 @@ def start(spec: SandboxSpec) -> LocalSandbox:
         raise SandboxError(message)
     sandbox = LocalSandbox(spec)
     sandbox.remove()
+    neighbours.enter(trace_of(spec), is_isolated=isolation() is not Isolation.NONE)
     layout = sandbox.layout
     for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -169,6 +202,7 @@ def attach(spec: SandboxSpec, handle: str) -> LocalSandbox:
 
 def sweep(*, alive: Alive) -> tuple[str, ...]:
     """End the processes of local sandboxes that are left over; return their sessions."""
+    neighbours.forget(alive=alive)
     gone = {trace for trace in find_traces() if is_leftover(trace, alive=alive)}
     end_all(gone.__contains__)
     return tuple(sorted({trace.session for trace in gone}))

@@ -1,9 +1,16 @@
 """Runs one command of a local sandbox and adopts whatever it leaves behind.
 
-Started as `python -I -S supervise.py IN OUT`. Reads {"argv", "cwd", "env"} as JSON from the
+Started as `python -I -S supervise.py MODE IN OUT`. Reads {"argv", "cwd", "env"} as JSON from the
 descriptor IN, writes the exit code in decimal to the descriptor OUT when the command has ended,
-and lives on until its last descendant is gone: a process that left the session and emptied its
-environment is still a descendant of this one, and so can still be found and ended.
+and lives on until its last descendant is gone.
+
+MODE says what holds the descendants together. In `root` and `user` (with a user namespace) it is
+a PID namespace: the child of this process is its process 1, the command sees no process outside,
+and when process 1 ends, the kernel ends every other one, whatever it does. In `none` the kernel
+offers nothing: a process that left the session and emptied its environment is still a descendant
+of this one, and so can be found and ended, unless it kills this one first.
+
+`python -I -S supervise.py MODE` ends with 0 where that mode works on this machine.
 """
 
 import ctypes
@@ -12,23 +19,101 @@ import os
 import signal
 import sys
 
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_REC, MS_SLAVE = 1 << 14, 1 << 19
+# With these, root could look behind the /proc of its namespace, or into its supervisors.
+CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21
 # As `env -C FOLDER PROGRAM` ends when it cannot begin.
 NO_FOLDER = 125
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
 
+libc = ctypes.CDLL(None, use_errno=True)
+
 
 def main() -> None:
     """Start the command, then wait for it and for all that it leaves."""
-    source, target = int(sys.argv[1]), int(sys.argv[2])
+    mode, source, target = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(target, False)
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with os.fdopen(source, "rb") as stream:
         command = json.load(stream)
+    if mode == "none":
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _serve(**command, target=target, is_bounded=False)
+        return
+    _leave(mode)
+    init = os.fork()
+    if init == 0:
+        _become_init()
+        _serve(**command, target=target, is_bounded=mode == "root")
+        os._exit(0)
+    os.close(target)
+    _let_go_of_the_streams()
+    os.waitpid(init, 0)
+
+
+def try_mode(mode: str) -> None:
+    """End with 0 if a process 1 of a namespace sees itself alone."""
+    if mode != "none":
+        _leave(mode)
+    init = os.fork()
+    if init == 0:
+        if mode != "none":
+            _become_init()
+        # pathlib would cost every command 10 ms.
+        seen = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+        os._exit(0 if mode == "none" or seen == ["1"] else 1)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(init, 0)[1]) & 127)
+
+
+def _leave(mode: str) -> None:
+    """Have the next child be process 1 of a new PID namespace, as the same user and group."""
+    uid, gid = os.getuid(), os.getgid()
+    if mode == "root":
+        _demand(libc.unshare(CLONE_NEWPID | CLONE_NEWNS))
+        return
+    _demand(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS))
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{uid} {uid} 1"),
+        ("gid_map", f"{gid} {gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as stream:  # noqa: PTH123
+            stream.write(text)
+
+
+def _become_init() -> None:
+    """Show the processes of this namespace alone, and be closed to them."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _demand(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
+    _demand(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))
+
+
+def _demand(result: int) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def _serve(
+    argv: list[str], cwd: str, env: dict[str, str], *, target: int, is_bounded: bool
+) -> None:
     child = os.fork()
     if child == 0:
-        _execute(command["argv"], command["cwd"], command["env"])
+        # So that a signal to its own group does not reach a supervisor.
+        os.setsid()
+        if is_bounded:
+            for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
+                libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        _execute(argv, cwd, env)
     _let_go_of_the_streams()
     _reap(child, target)
 
@@ -69,4 +154,7 @@ def _reap(child: int, target: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 2:
+        main()
+    else:
+        try_mode(sys.argv[1])

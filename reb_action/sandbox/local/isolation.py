@@ -1,0 +1,37 @@
+"""Says what keeps the processes of a local sandbox together on this machine."""
+
+import functools
+import os
+import subprocess
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+SUPERVISE: Final = Path(__file__).with_name("supervise.py")
+_SECONDS: Final = 20
+
+
+class Isolation(StrEnum):
+    """A PID namespace, made as root or within a user namespace; or nothing."""
+
+    ROOT = "root"
+    USER = "user"
+    NONE = "none"
+
+
+@functools.cache
+def isolation() -> Isolation:
+    """Return the strongest that this machine allows this user; found by trying, once a process."""
+    # Within a user namespace root could give files to nobody else, which package managers do.
+    best = Isolation.ROOT if os.geteuid() == 0 else Isolation.USER
+    return best if _works(best) else Isolation.NONE
+
+
+def _works(mode: Isolation) -> bool:
+    argv = (sys.executable, "-I", "-S", str(SUPERVISE), mode)
+    try:
+        tried = subprocess.run(argv, env={}, capture_output=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return tried.returncode == 0

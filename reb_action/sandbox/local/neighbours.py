@@ -1,0 +1,67 @@
+"""Knows which local sandboxes there are on this machine, whether or not a process of them runs."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from reb_action.errors import SandboxError, UsageError
+from reb_action.sandbox.local.processes import marker_of, parse_marker
+from reb_action.sandbox.trace import Alive, Trace, has_folder, is_leftover
+
+
+def enter(trace: Trace, *, is_isolated: bool) -> None:
+    """Write a sandbox down; UsageError where nothing would keep it apart from another.
+
+    It is written down first: of two that begin at once, none overlooks the other.
+    """
+    _place(trace).write_text(marker_of(trace), encoding="utf-8")
+    if is_isolated:
+        return
+    for other in _others(trace):
+        if not is_leftover(other, alive=has_folder):
+            leave(trace)
+            raise UsageError(
+                f"the local trial {other.trial} goes on here, and this machine has no PID "
+                "namespaces to keep two apart; run one after the other, or use --sandbox docker"
+            )
+
+
+def leave(trace: Trace) -> None:
+    """Forget a sandbox."""
+    _place(trace).unlink(missing_ok=True)
+
+
+def forget(*, alive: Alive) -> None:
+    """Forget the sandboxes that are left over."""
+    for path, trace in _entries():
+        if trace is None or is_leftover(trace, alive=alive):
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+
+def _others(trace: Trace) -> Iterator[Trace]:
+    for _, other in _entries():
+        if other is not None and (other.session, other.mount) != (trace.session, trace.mount):
+            yield other
+
+
+def _entries() -> Iterator[tuple[Path, Trace | None]]:
+    for path in sorted(_folder().iterdir()):
+        with suppress(OSError, UnicodeDecodeError):
+            yield path, parse_marker(path.read_text(encoding="utf-8"))
+
+
+def _place(trace: Trace) -> Path:
+    return _folder() / trace.session
+
+
+def _folder() -> Path:
+    """Return the folder of this user; nobody else may write there."""
+    folder = Path(tempfile.gettempdir()) / f"reb-local-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        message = f"{folder} belongs to somebody else; remove it."
+        raise SandboxError(message)
+    return folder
