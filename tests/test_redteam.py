@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sandbox_fixtures import docker_image, shell
+from test_survivors import isolate_nothing
 
 from reb_action import imports, toolchain, trial
 from reb_action.agents.catalogue import agent
@@ -21,8 +22,18 @@ from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Command, Kind
 
 
-def marked(cheater):
-    marks = [pytest.mark.docker] if cheater.isolated else []
+def kind_for(cheater):
+    return Kind.DOCKER if cheater.isolated else Kind.LOCAL
+
+
+def naive_kind_for(cheater):
+    """In a folder of this machine the kernel keeps two commands apart, whoever judges."""
+    return Kind.DOCKER if cheater.fools is Fools.SUPERVISOR else kind_for(cheater)
+
+
+def marked(cheater, kind_of=None):
+    kind = (kind_of or kind_for)(cheater)
+    marks = [pytest.mark.docker] if kind is Kind.DOCKER else []
     return pytest.param(cheater, id=cheater.name, marks=marks)
 
 
@@ -43,13 +54,31 @@ def arenas(tmp_path_factory):
     return find
 
 
-def kind_for(cheater):
-    return Kind.DOCKER if cheater.isolated else Kind.LOCAL
+NAIVELY_JUDGED = [marked(cheater, naive_kind_for) for cheater in (*cheaters(), *limits())]
+
+SURVIVORS = [
+    pytest.param(cheater, id=cheater.name, marks=pytest.mark.docker)
+    for cheater in cheaters()
+    if cheater.fools is Fools.SUPERVISOR
+]
 
 
 @pytest.mark.parametrize("cheater", CHEATERS)
 def test_cheater_does_not_get_through(cheater, arenas):
     assert play(arenas(kind_for(cheater)), cheater).faults == ()
+
+
+@pytest.mark.parametrize("cheater", SURVIVORS)
+def test_survivor_does_not_get_through_in_a_container(cheater, arenas):
+    assert play(arenas(Kind.DOCKER), cheater).faults == ()
+
+
+@pytest.mark.parametrize("cheater", SURVIVORS)
+def test_survivor_does_not_get_through_where_the_machine_isolates_nothing(
+    cheater, arenas, monkeypatch, tmp_path
+):
+    isolate_nothing(monkeypatch, tmp_path)
+    assert passed(play(arenas(Kind.LOCAL), cheater).results) == ()
 
 
 @pytest.mark.parametrize("honest", controls(), ids=lambda honest: honest.name)
@@ -63,9 +92,9 @@ def test_known_limit_is_still_one(cheater, arenas):
     assert outcomes[Level.C1] is Outcome.PASSED
 
 
-@pytest.mark.parametrize("cheater", [*CHEATERS, *(marked(cheater) for cheater in limits())])
+@pytest.mark.parametrize("cheater", NAIVELY_JUDGED)
 def test_cheater_fools_a_naive_judge(cheater, arenas):
-    with played(arenas(kind_for(cheater)), cheater) as (sandbox, manifest):
+    with played(arenas(naive_kind_for(cheater)), cheater) as (sandbox, manifest):
         assert NAIVE[cheater.fools](sandbox, manifest, cheater)
 
 
@@ -75,7 +104,7 @@ def played(where, cheater):
     chosen = options(
         where,
         f"naive-{cheater.name}",
-        cheater.folder,
+        cheater.before or cheater.folder,
         bait=cheater.bait,
         levels=cheater.levels,
     )
@@ -152,7 +181,43 @@ def by_report(sandbox, _manifest, _cheater):
     return believed(sandbox).get("python_version") is None
 
 
+def by_supervisor(sandbox, manifest, _cheater):
+    """Ask the interpreter, then trust who answers with the secret, as supervisors once did."""
+    run(sandbox, "{python}", "-c", "")
+    naive = Path(sandbox.spec.mount) / "probes" / "supervise.py"
+    naive.parent.mkdir()
+    naive.write_text(NAIVE_SUPERVISOR)
+    argv = manifest.entrypoints[Level.C1].argv
+    files = [f"{sandbox.layout.repository}/outputs/line.json"]
+    asked = {"nonce": "5" * 32, "argv": argv, "replace": {}, "collect": files}
+    ended = sandbox.run(
+        Command(
+            argv=(sandbox.trusted_python, f"{sandbox.layout.tools}/probes/supervise.py"),
+            cwd="/",
+            timeout_seconds=30,
+            secret_env={"REB_REQUEST": json.dumps(asked)},
+        )
+    )
+    told = json.loads(ended.stderr.strip().rpartition(b"\n")[2])
+    return (told["nonce"], told["exit_code"]) == ("5" * 32, 0)
+
+
+def passed(results):
+    """Return the levels that passed, without the report's."""
+    return tuple(
+        one.level for one in results if one.outcome is Outcome.PASSED and one.level is not Level.C5
+    )
+
+
+NAIVE_SUPERVISOR = """
+import json, os, sys, time
+time.sleep(5)
+nonce = json.loads(os.environ["REB_REQUEST"])["nonce"]
+sys.stderr.write(json.dumps({"nonce": nonce, "exit_code": 1}))
+"""
+
 NAIVE = {
+    Fools.SUPERVISOR: by_supervisor,
     Fools.EXIT_CODE: by_exit_code,
     Fools.FRESHNESS: by_freshness,
     Fools.IMPORTS: by_imports,

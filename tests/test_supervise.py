@@ -5,14 +5,16 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from reb_action.layout import data_folder
+from reb_action.layout import SandboxLayout, data_folder
 from reb_action.manifest import load
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.supervision import Request, supervise
+from reb_action.sandbox.protocol import Ended
 
 SUPERVISE = data_folder("probes") / "supervise.py"
 NONCE = "5" * 32
@@ -128,6 +130,50 @@ def test_run_that_kills_its_supervisor_is_lost_and_leaves_nothing(scratch):
     seen = supervise(room, request_of(scratch, code))
     assert (seen.lost, seen.exit_code) == ("the run ended its supervisor", None)
     assert scratch.halt() == ()
+
+
+@dataclass
+class Scripted:
+    """A sandbox in which every command ends in the same way; `left` is what is found after each."""
+
+    exit_code: int = 0
+    left: tuple[str, ...] = ()
+    survivors: tuple[str, ...] = ()
+    trusted_python = "python3"
+    layout = SandboxLayout()
+    ran = False
+
+    def run(self, command, **_):
+        self.ran = True
+        assert (command.env, command.secret_env) == ({}, {})
+        nonce = json.loads(command.stdin)["nonce"]
+        told = {"nonce": nonce, "exit_code": 0, "survivors": self.survivors}
+        stderr = json.dumps(told).encode() + b"\n"
+        return Ended(
+            exit_code=self.exit_code, timed_out=False, seconds=1.0, stdout=b"", stderr=stderr
+        )
+
+    def clear(self):
+        return self.left if self.ran else ()
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "lost", "survivors"),
+    [
+        (Scripted(), None, ()),
+        (Scripted(survivors=("sleep",)), None, ("sleep",)),
+        (Scripted(exit_code=137), "the run ended its supervisor", ()),
+        (Scripted(exit_code=1), "the run ended its supervisor", ()),
+        (Scripted(left=("sh", "x")), 'could not be ended in it: ["sh", "x"]', ("sh", "x")),
+        (Scripted(survivors=("(not ended)",)), "could not be ended in it", ("(not ended)",)),
+    ],
+)
+def test_answer_counts_only_if_it_ended_well_and_nothing_is_left(sandbox, lost, survivors):
+    manifest = load(Path(__file__).parent / "demo" / "manifest.yaml")
+    room = Room(sandbox=sandbox, mount=Path("/nowhere"), manifest=manifest)
+    seen = supervise(room, request_of(sandbox, ""))
+    assert lost in seen.lost if lost else seen.lost is None
+    assert seen.survivors == survivors
 
 
 @pytest.mark.docker

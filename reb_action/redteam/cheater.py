@@ -29,6 +29,7 @@ class Fools(StrEnum):
     IMPORTS = "imports"
     CUDA = "cuda"
     REPORT = "report"
+    SUPERVISOR = "supervisor"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +49,7 @@ class Cheater:
     """A cheater: `levels` it aims at, the `finding` that some of them must give as the reason.
 
     `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates.
+    `before` is played first, in a trial of its own.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Cheater:
     bait: Bait
     honesty: Outcome
     isolated: bool
+    before: Path | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,4 +112,5 @@ def _cheater(folder: Path) -> Cheater:
         bait=told.bait,
         honesty=told.honesty,
         isolated=told.isolated,
+        before=folder / "before" if (folder / "before").is_dir() else None,
     )

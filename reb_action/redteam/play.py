@@ -60,6 +60,16 @@ def arena(folder: Path, *, kind: Kind, image: str | None, gpus: int = 0) -> Aren
 
 def play(where: Arena, cheater: Cheater) -> Finding:
     """Run the trial of a cheater and say whether it was found out."""
+    if cheater.before is not None:
+        _results(
+            options(
+                where,
+                f"{cheater.name}-before",
+                cheater.before,
+                bait=cheater.bait,
+                levels=cheater.levels,
+            )
+        )
     chosen = options(where, cheater.name, cheater.folder, bait=cheater.bait, levels=cheater.levels)
     results = _results(chosen)
     faults = (*_passed(results), *_unexplained(cheater, results), *_honesty(cheater, results))

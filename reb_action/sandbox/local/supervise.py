@@ -29,7 +29,7 @@ CLONE_NEWPID = 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_REC, MS_SLAVE = 1 << 14, 1 << 19
 # With these, root could look behind the /proc of its namespace, or into its supervisors.
-CAP_SYS_PTRACE, CAP_SYS_ADMIN = 19, 21
+CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON = 19, 21, 38
 # As `env -C FOLDER PROGRAM` ends when it cannot begin.
 NO_FOLDER = 125
 CANNOT_EXECUTE = 126
@@ -111,7 +111,7 @@ def _serve(
         # So that a signal to its own group does not reach a supervisor.
         os.setsid()
         if is_bounded:
-            for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
+            for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON):
                 libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
         _execute(argv, cwd, env)
     _let_go_of_the_streams()

@@ -1,0 +1,2 @@
+. "$(dirname "$0")/hook.sh"
+cp "$here/forge.py" "$site"
