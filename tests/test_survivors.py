@@ -14,10 +14,13 @@ from test_supervise import request_of, room_of
 from reb_action.errors import SandboxError, UnendedError, UsageError
 from reb_action.probing.supervision import supervise
 from reb_action.sandbox import select
-from reb_action.sandbox.local.isolation import Isolation
+from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.protocol import Command, Kind, Sandbox
 
 SEED = int(os.environ.get("REB_SEED", "14"))
+ISOLATED = pytest.mark.skipif(
+    isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
+)
 ROUNDS = int(os.environ.get("REB_ROUNDS", "2"))
 MOVES = ("fork", "session", "group", "deaf", "nameless")
 ENDS = ("asleep", "stopped", "leaderless", "traced", "vforked", "forking", "exec", "group of six")
@@ -175,11 +178,13 @@ def test_nothing_that_a_run_starts_outlives_its_supervisor(place: Sandbox):
     print(f"seed {SEED}: {counts.total()} ended after a run: {dict(counts)}")  # noqa: T201
 
 
+@ISOLATED
 def test_local_command_sees_no_process_of_this_machine(start: Start):
     look = "import os; print(sorted(int(name) for name in os.listdir('/proc') if name.isdigit()))"
     assert python(start(Kind.LOCAL), look) == "[1, 2]"
 
 
+@ISOLATED
 def test_local_command_cannot_reach_the_processes_above_it(start: Start):
     reach = """
 import os
