@@ -12,7 +12,7 @@ import time
 
 import stage
 
-SECONDS, FORKING_SECONDS, FORKERS = 100, 70, 8
+SECONDS, FORKING_SECONDS, FORKERS = 100, 45, 8
 PLACE = os.environ.get("HOME", "").rpartition("/home/")[0]
 """Supervisors of other trials on this machine are left alone."""
 
