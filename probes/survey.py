@@ -3,8 +3,9 @@
 Run by the sandbox's own trusted interpreter: `python3 -I -S survey.py in.json`. The request names
 `repository`, `removed` (a folder to make for what has to go), `tracked` ([path, executable, is
 link, size, git blob hash] each) and `interpreter`; the answer is JSON on standard output: changed
-tracked files by their index, what shadowed them and was moved away, what could not be, untracked
-native modules, and what kind of file the interpreter is. How long it takes is bounded by the
+tracked files by their index, the time of the last change of each (0 where there is none), what
+shadowed them and was moved away, what could not be, untracked native modules, and what kind of file
+the interpreter is. How long it takes is bounded by the
 commit, whatever an agent left: nothing of its making is listed, read or removed without a limit.
 """
 
@@ -104,9 +105,20 @@ class Checkout:
             mode = mode_of(self.at(path))
             if mode and path not in self.tracked:
                 odd = not stat.S_ISDIR(mode) or self.is_unchecked(path)
+                if path in self.folders and os.lstat(self.at(path)).st_uid != os.geteuid():
+                    self.empty(path, told=odd)
+                    continue
                 place = self.move(path, told=odd)
                 if path in self.folders and place:
                     self.bring_back(path, place)
+
+    def empty(self, path, told):
+        """Move everything untracked out of a tracked folder that is root's, and so cannot move."""
+        names = listed(self.at(path))
+        for name in names:
+            if path + "/" + name not in self.tracked | self.folders:
+                self.move(path + "/" + name, told=told)
+        self.stuck += [path] if len(names) == LISTED_LIMIT else []
 
     def bring_back(self, path, place):
         """Fetch the tracked files of a folder from where it was moved to."""
@@ -188,6 +200,14 @@ class Checkout:
             return None if same and blob(full, is_link, size) == expected else "modified"
         except OSError:
             return "modified"
+
+
+def stamp(path):
+    """Return when a file last changed, in ns: nobody but root can set that time."""
+    try:
+        return os.lstat(path).st_ctime_ns
+    except (OSError, ValueError):
+        return 0
 
 
 def blob(path, is_link, size):
@@ -288,6 +308,7 @@ def main():
     changes = [checkout.change(*entry) for entry in request["tracked"]]
     answer = {
         "touched": [[index, change] for index, change in enumerate(changes) if change],
+        "stamps": [stamp(checkout.at(path)) for path in paths],
         "native": native(request["repository"], checkout.tracked),
         "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
         "shadows": [shown(path or ".") for path in checkout.shadows],

@@ -9,6 +9,7 @@ from reb_action import documents, hidden, report, session, source
 from reb_action.layout import SessionLayout
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.model.observation import Interpreter
+from reb_action.probing.checkout import protect_all
 from reb_action.probing.elsewhere import edited_copies
 from reb_action.probing.interpreter import observe_interpreter
 from reb_action.probing.room import Room, reveal
@@ -58,6 +59,8 @@ def _look(
     path = claimed.python_path if isinstance(claimed, Report) and fault is None else None
     seen = survey(room, pristine, interpreter=path)
     restored = restore(room, pristine, seen)
+    if restored.fault is None:
+        protect_all(room, pristine)
     interpreter = None
     if isinstance(claimed, Report) and fault is None:
         interpreter = _interpreter(room, claimed, seen, restored)

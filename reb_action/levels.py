@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action.challenge import is_mapped
+from reb_action.model.agent import Change, Touched
 from reb_action.model.manifest import Framework, Level, Manifest, Outcome
 from reb_action.model.observation import (
     CudaFacts,
@@ -128,6 +129,10 @@ def _judge_run(
     if seen.exit_code != 0:
         reason = f"the entry point ended with exit code {seen.exit_code}"
         return _result(level, Outcome.FAILED, Outcome.FAILED, reason)
+    if seen.changed:
+        # What ran was not the commit, and so not what either scoring asks about.
+        reason = _changed(seen.changed, "entry point")
+        return _result(level, Outcome.FAILED, Outcome.FAILED, reason)
     fault = (
         _proof_fault(seen)
         or _decoy_fault(seen)
@@ -152,7 +157,19 @@ def _decoy_fault(seen: RunObservation) -> str | None:
         return "the proofs hold even when the repository's code is taken out: they are staged"
     if not seen.decoy.token_seen:
         return "the interpreter does not run the repository's file when told to"
-    return None
+    return _changed(seen.decoy.changed, "decoy") if seen.decoy.changed else None
+
+
+def _changed(files: tuple[Touched, ...], run: str) -> str:
+    first, more = files[0], len(files) - 1
+    what = {
+        Change.MODIFIED: "was modified",
+        Change.DELETED: "was deleted",
+        Change.SHADOWED: "was put in the place of a tracked module",
+        Change.PUT_BACK: "was modified and put back",
+    }[first.change]
+    others = f", and {more} more" if more else ""
+    return f"{first.path} {what} while the {run} ran{others}"
 
 
 def _library_fault(manifest: Manifest, witness: Witness) -> str | None:

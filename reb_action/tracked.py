@@ -37,6 +37,9 @@ def _missing(entrypoint: Entrypoint, source: Source) -> Iterator[tuple[str, str]
         yield "decoy", f"{show(entrypoint.decoy)} is not a tracked file"
     elif decoy.is_link:
         yield "decoy", f"{show(entrypoint.decoy)} is a symbolic link, not a file"
+    for path in entrypoint.writes:
+        if path not in files or files[path].is_link:
+            yield "writes", f"{show(path)} is not a tracked file"
     for word, path in _scripts(entrypoint):
         # What lies behind a link or in a submodule, nobody here can tell.
         folder = path.rpartition("/")[0]

@@ -158,6 +158,7 @@ class Change(StrEnum):
     MODIFIED = "modified"
     DELETED = "deleted"
     SHADOWED = "shadowed"
+    PUT_BACK = "put_back"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -100,7 +100,7 @@ class Entrypoint:
     `argv`, `cwd` and `env` may name `{python}`, `{repo}`, `{out}`, `{files}`, `{assets}` and
     `{ranks}`.
     `decoy` is the file of the repository that is replaced in the decoy run: the one whose code
-    makes the proofs (see `probing`).
+    makes the proofs (see `probing`). `writes` are tracked files that the entry point may change.
     """
 
     argv: tuple[str, ...]
@@ -111,6 +111,7 @@ class Entrypoint:
     timeout_seconds: int = 600
     network: bool = False
     ranks: int = 1
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

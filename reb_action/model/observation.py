@@ -155,6 +155,7 @@ class Decoy:
     """The decoy run: the same command with the repository's code replaced by ours.
 
     In an honest environment it ends with our exit code, says our token and proves nothing.
+    `changed` are the tracked files that changed meanwhile.
     """
 
     exit_code: int | None
@@ -162,11 +163,12 @@ class Decoy:
     token_seen: bool
     proofs_satisfied: bool
     survivors: tuple[str, ...] = ()
+    changed: tuple[Touched, ...] = ()
 
     @property
     def honest(self) -> bool:
         """Whether the output of this environment is caused by the repository's code."""
-        return self.token_seen and not self.proofs_satisfied
+        return self.token_seen and not self.proofs_satisfied and not self.changed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +187,8 @@ class RunObservation:
 
     `survivors` are the names of processes that were still running when the real run or the decoy
     run had ended. `invalid` says what kept us from measuring.
+    `restored` are the tracked files that were put back before it, `changed` those that changed
+    while it ran, and were put back after it.
     """
 
     argv: tuple[str, ...]
@@ -201,6 +205,7 @@ class RunObservation:
     fault: str | None = None
     survivors: tuple[str, ...] = ()
     invalid: str | None = None
+    changed: tuple[Touched, ...] = ()
 
 
 Observation = ImportsObservation | CudaObservation | RunObservation

@@ -22,6 +22,10 @@ _QUIET: Final[Mapping[str, str]] = {
     "PYTHONUNBUFFERED": "1",
     "WANDB_MODE": "offline",
     "HF_HUB_DISABLE_TELEMETRY": "1",
+    # Git refuses a checkout of another user, and in a sandbox that can, this one is root's.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
 }
 
 OFFLINE: Final[Mapping[str, str]] = {

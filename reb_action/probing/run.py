@@ -10,10 +10,10 @@ from reb_action import imports, proofs, ranks, witness
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
+from reb_action.probing.checkout import Checkout
 from reb_action.probing.decoy import EXIT_CODE, decoy_text
 from reb_action.probing.room import OFFLINE, Room, environment, nonce
 from reb_action.probing.supervision import Request, Supervised, supervise
-from reb_action.probing.survey import Restored, restore, survey
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source import Source
@@ -54,15 +54,16 @@ def observe_run(
     be what runs the file. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
     entrypoint = room.manifest.entrypoints[level]
-    restored = restore(room, source, survey(room, source))
-    if restored.fault is not None:
-        return _not_run(room, report, entrypoint, restored), b""
-    decoy_first = int(nonce(), 16) % 2 == 0
-    decoy = _decoy(room, source, report, level, prefix=prefix) if decoy_first else None
+    checkout = Checkout(room, source, writes=entrypoint.writes)
+    decoy_first = checkout.fault is None and int(nonce(), 16) % 2 == 0
+    decoy = _decoy(room, source, report, level, checkout, prefix=prefix) if decoy_first else None
+    if checkout.fault is not None:
+        return _not_run(room, report, entrypoint, checkout), b""
     with witness.watch(room.sandbox.owns) as gpus:
         real = _run(room, report, level, log=log)
-    if decoy is None and real.holds:
-        decoy = _decoy(room, source, report, level, prefix=prefix)
+    changed = checkout.changes()
+    if decoy is None and real.holds and checkout.fault is None:
+        decoy = _decoy(room, source, report, level, checkout, prefix=prefix)
     joined = ranks.read(_rank_logs(room, real)) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
@@ -73,18 +74,19 @@ def observe_run(
         proofs=tuple(_without_nonce(proof, real.out) for proof in real.proofs),
         decoy=decoy,
         witness=replace(seen.witness, driver=gpus.driver, gpus=gpus.gpus),
-        restored=restored.touched,
+        restored=checkout.restored,
         log_sha256=hashlib.sha256(seen.log).hexdigest(),
         gpus_present=gpus.present,
         ranks=joined,
-        fault=seen.lost,
         survivors=tuple(sorted({*seen.survivors, *(decoy.survivors if decoy else ())})),
+        fault=seen.lost or checkout.fault,
+        changed=changed,
     )
     return observation, seen.log
 
 
 def _not_run(
-    room: Room, report: Report, entrypoint: Entrypoint, restored: Restored
+    room: Room, report: Report, entrypoint: Entrypoint, checkout: Checkout
 ) -> RunObservation:
     """Return the observation where nothing was run: the repository's code is not the commit's."""
     return RunObservation(
@@ -95,11 +97,11 @@ def _not_run(
         proofs=(),
         decoy=None,
         witness=Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0),
-        restored=restored.touched,
+        restored=checkout.restored,
         log_sha256=hashlib.sha256(b"").hexdigest(),
         # What the runner has was not asked, and is no reason of this failure.
         gpus_present=room.sandbox.spec.gpus,
-        fault=restored.fault,
+        fault=checkout.fault,
     )
 
 
@@ -114,7 +116,13 @@ def _run(room: Room, report: Report, level: Level, *, log: Output | None = None)
 
 
 def _decoy(
-    room: Room, source: Source, report: Report, level: Level, *, prefix: str | None
+    room: Room,
+    source: Source,
+    report: Report,
+    level: Level,
+    checkout: Checkout,
+    *,
+    prefix: str | None,
 ) -> Decoy:
     out, token = f"{room.layout.runs}/{nonce()}", nonce()
     path = f"{out}/{nonce()}"
@@ -125,10 +133,11 @@ def _decoy(
     request = replace(
         request,
         collect=(*request.collect, path),
-        replace={f"{room.layout.repository}/{entrypoint.decoy}": text},
         timeout_seconds=min(request.timeout_seconds, DECOY_TIMEOUT_SECONDS),
     )
-    seen = supervise(room, request)
+    with checkout.replaced(entrypoint.decoy, text):
+        seen = supervise(room, request)
+    changed = checkout.changes(besides=frozenset({entrypoint.decoy}))
     checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
     return Decoy(
         exit_code=seen.exit_code,
@@ -136,6 +145,7 @@ def _decoy(
         token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
         proofs_satisfied=all(proof.satisfied for proof in checked),
         survivors=seen.survivors,
+        changed=changed,
     )
 
 

@@ -33,7 +33,8 @@ class Survey:
     """`touched` pairs a tracked file, by its index, with its change; `native` were built in place.
 
     `shadows` stood in the place of tracked folders and modules and were moved away; `stuck` is what
-    could not be. `fault` says why nothing was seen.
+    could not be. `stamps` are when each tracked file last changed, in ns, as the kernel keeps it.
+    `fault` says why nothing was seen.
     """
 
     touched: tuple[tuple[int, Change], ...] = ()
@@ -41,14 +42,19 @@ class Survey:
     stuck: tuple[str, ...] = ()
     native: tuple[str, ...] = ()
     interpreter: InterpreterFile | None = None
+    stamps: tuple[int, ...] = ()
     fault: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Restored:
-    """What was not as at the commit; `fault` says why it is not now, so that nothing can run."""
+    """What was not as at the commit; `fault` says why it is not now, so that nothing can run.
+
+    `stamps` are those of `Survey`, after everything was put back.
+    """
 
     touched: tuple[Touched, ...] = ()
+    stamps: tuple[int, ...] = ()
     fault: str | None = None
 
 
@@ -93,26 +99,36 @@ def restore(room: Room, source: Source, seen: Survey) -> Restored:
     touched = _touched(source, seen)
     if seen.touched:
         archive = archive_of(source, [source.files[index].path for index, _ in seen.touched])
-        room.sandbox.put(room.layout.repository, archive)
+        protect(room, archive)
     left = survey(room, source) if touched else seen
     names = (*left.stuck, *(source.files[index].path for index, _ in left.touched if touched))
     fault = left.fault
     if names and fault is None:
         fault = f"the checkout cannot be made as at the commit: {show(names[0])} stays as it is"
-    return Restored(touched=touched, fault=fault)
+    return Restored(touched=touched, stamps=left.stamps, fault=fault)
+
+
+def protect(room: Room, archive: bytes) -> None:
+    """Put files into the checkout, out of reach of the runs, in a sandbox that can keep them so.
+
+    What an entry point of the manifest changes itself stays within reach.
+    """
+    entrypoints = room.manifest.entrypoints.values()
+    writable = frozenset(path for entrypoint in entrypoints for path in entrypoint.writes)
+    room.sandbox.protect(room.layout.repository, archive, writable=writable)
+
+
+def shown(path: str) -> str:
+    """Return a tracked path as text: bytes that are no UTF-8 stand in it as surrogates."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _touched(source: Source, seen: Survey) -> tuple[Touched, ...]:
     """Return what a verdict tells of the changes: of very many, the first."""
-    changed = [(_shown(source.files[index].path), change) for index, change in seen.touched]
+    changed = [(shown(source.files[index].path), change) for index, change in seen.touched]
     shadows = [(path, Change.SHADOWED) for path in seen.shadows]
     told = (*changed[:_TOLD], *shadows[:_TOLD])
     return tuple(Touched(path=path, change=change) for path, change in told)
-
-
-def _shown(path: str) -> str:
-    """Return a tracked path as text: bytes that are no UTF-8 stand in it as surrogates."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _why(ended: Ended) -> str:

@@ -42,6 +42,7 @@ class _Described:
     bait: Bait = Bait.PLAIN
     honesty: Outcome = Outcome.FAILED
     isolated: bool = False
+    finding_in_container: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +51,8 @@ class Cheater:
 
     `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates.
     `before` is played first, in a trial of its own.
+    `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates. In a
+    container, where files of root are safe from it, the reason is `finding_in_container`.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Cheater:
     honesty: Outcome
     isolated: bool
     before: Path | None
+    finding_in_container: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,4 +117,5 @@ def _cheater(folder: Path) -> Cheater:
         honesty=told.honesty,
         isolated=told.isolated,
         before=folder / "before" if (folder / "before").is_dir() else None,
+        finding_in_container=told.finding_in_container or told.finding,
     )

@@ -72,7 +72,11 @@ def play(where: Arena, cheater: Cheater) -> Finding:
         )
     chosen = options(where, cheater.name, cheater.folder, bait=cheater.bait, levels=cheater.levels)
     results = _results(chosen)
-    faults = (*_passed(results), *_unexplained(cheater, results), *_honesty(cheater, results))
+    faults = (
+        *_passed(results),
+        *_unexplained(where, cheater, results),
+        *_honesty(cheater, results),
+    )
     return Finding(name=cheater.name, results=results, faults=faults)
 
 
@@ -145,15 +149,18 @@ def _passed(results: tuple[LevelResult, ...]) -> tuple[str, ...]:
     )
 
 
-def _unexplained(cheater: Cheater, results: tuple[LevelResult, ...]) -> tuple[str, ...]:
+def _unexplained(
+    where: Arena, cheater: Cheater, results: tuple[LevelResult, ...]
+) -> tuple[str, ...]:
+    finding = cheater.finding if where.kind is Kind.LOCAL else cheater.finding_in_container
     aimed = [one for one in results if one.level in cheater.levels]
     if all(one.outcome is Outcome.INVALID for one in aimed):
         # This runner lacks the GPUs.
         return ()
-    if any(cheater.finding in one.reason for one in aimed):
+    if any(finding in one.reason for one in aimed):
         return ()
     reasons = "; ".join(f"{one.level} {one.outcome}: {one.reason}" for one in aimed)
-    return (f"no level says {cheater.finding!r}, but {reasons}",)
+    return (f"no level says {finding!r}, but {reasons}",)
 
 
 def _honesty(cheater: Cheater, results: tuple[LevelResult, ...]) -> tuple[str, ...]:

@@ -128,6 +128,11 @@ class Sandbox(Protocol):
         """Return an interpreter that the agent cannot have changed."""
         ...
 
+    @property
+    def separates_users(self) -> bool:
+        """Return whether files of root are safe from commands of the agent's user."""
+        ...
+
     def run(
         self,
         command: Command,
@@ -147,6 +152,16 @@ class Sandbox(Protocol):
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
         """Unpack a tar archive of ours into `folder`, owned by `user`, replacing what is there."""
+        ...
+
+    def protect(
+        self, folder: str, archive: bytes, *, writable: frozenset[str] = frozenset()
+    ) -> None:
+        """Unpack like `put`, but so that the agent's user cannot change or remove the result.
+
+        It can add to the folders, and change the `writable` files (their paths in the archive).
+        Where `separates_users` is false, this is `put`.
+        """
         ...
 
     def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:

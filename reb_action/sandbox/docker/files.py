@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 import requests
 
 from reb_action.errors import SandboxError
+from reb_action.layout import AGENT_UID
 from reb_action.sandbox.archive import safe_members
 from reb_action.sandbox.docker.engine import Engine
 from reb_action.sandbox.protocol import FileFault
@@ -33,23 +34,73 @@ def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
     Every folder below the first that an agent may change has a member of its own: the engine
     replaces what is no folder there, such as a planted link, but would follow it unmentioned.
     """
-    base = PurePosixPath(folder).relative_to("/")
-    _require_place(base)
-    packed = io.BytesIO()
-    mentioned: set[PurePosixPath] = set()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for parent in _folders(base):
-            _add_folder(tar, parent, uid, mentioned)
+    base = _place(folder)
+    packed = _Packed(uid=uid, folder_mode=0o755)
+    for parent in _folders(base):
+        packed.add_folder(parent)
+    packed.add_members(base, archive)
+    return packed.content()
+
+
+def repack_protected(folder: str, archive: bytes, *, writable: frozenset[str]) -> bytes:
+    """Return an archive like that of `repack`, of which the agent can change only `writable` files.
+
+    The folders above it in the agent's workspace belong to root too, or they could be renamed. All
+    are sticky: who may add to such a folder can neither rename nor remove what is another's.
+    """
+    base = _place(folder)
+    packed = _Packed(uid=0, folder_mode=0o1777, writable=writable)
+    for parent in (*reversed(base.parents[:-1]), base):
+        packed.add_folder(parent)
+    packed.add_members(base, archive)
+    return packed.content()
+
+
+class _Packed:
+    """A tar archive in the making, which mentions each folder once."""
+
+    def __init__(
+        self, *, uid: int, folder_mode: int, writable: frozenset[str] = frozenset()
+    ) -> None:
+        self._uid = uid
+        self._folder_mode = folder_mode
+        self._writable = writable
+        self._mentioned: set[PurePosixPath] = set()
+        self._buffer = io.BytesIO()
+        self._tar = tarfile.open(  # noqa: SIM115 - closed by `content`
+            fileobj=self._buffer, mode="w", format=tarfile.PAX_FORMAT
+        )
+
+    def add_members(self, base: PurePosixPath, archive: bytes) -> None:
+        """Add every member of an archive below `base`, with the folders above each."""
         for member, content in safe_members(archive):
             name = base / member.name
             for parent in _folders(name.parent):
-                _add_folder(tar, parent, uid, mentioned)
+                self.add_folder(parent)
+            if member.isdir() and str(name) not in _FIXED:
+                self.add_folder(name)
             if member.isdir():
-                _add_folder(tar, name, uid, mentioned)
                 continue
+            uid = AGENT_UID if member.name in self._writable else self._uid
             member.name = str(name)
-            tar.addfile(_owned(member, uid), None if content is None else io.BytesIO(content))
-    return packed.getvalue()
+            self._tar.addfile(_owned(member, uid), None if content is None else io.BytesIO(content))
+
+    def add_folder(self, folder: PurePosixPath) -> None:
+        """Add a folder, unless it was added before."""
+        if folder in self._mentioned:
+            return
+        self._mentioned.add(folder)
+        entry = tarfile.TarInfo(str(folder))
+        entry.type = tarfile.DIRTYPE
+        entry.mode = self._folder_mode
+        # Not 1970: zip archives, and so some builds, refuse what is older than 1980.
+        entry.mtime = int(time.time())
+        self._tar.addfile(_owned(entry, self._uid))
+
+    def content(self) -> bytes:
+        """Return the whole archive."""
+        self._tar.close()
+        return self._buffer.getvalue()
 
 
 def read_file(
@@ -128,24 +179,13 @@ def _folders(path: PurePosixPath) -> Iterator[PurePosixPath]:
             yield folder
 
 
-def _require_place(base: PurePosixPath) -> None:
+def _place(folder: str) -> PurePosixPath:
+    """Return a folder relative to the root; raises SandboxError where no files of ours belong."""
+    base = PurePosixPath(folder).relative_to("/")
     if base.parts[:1] not in _PLACES or ".." in base.parts:
         message = f"/{base} is not a place for files of ours; put them into the workspace, the home"
         raise SandboxError(message + " of the agent or its folder.")
-
-
-def _add_folder(
-    tar: tarfile.TarFile, folder: PurePosixPath, uid: int, mentioned: set[PurePosixPath]
-) -> None:
-    if folder in mentioned or str(folder) in _FIXED:
-        return
-    mentioned.add(folder)
-    entry = tarfile.TarInfo(str(folder))
-    entry.type = tarfile.DIRTYPE
-    entry.mode = 0o755
-    # Not 1970: zip archives, and so some builds, refuse what is older than 1980.
-    entry.mtime = int(time.time())
-    tar.addfile(_owned(entry, uid))
+    return base
 
 
 def _owned(member: tarfile.TarInfo, uid: int) -> tarfile.TarInfo:

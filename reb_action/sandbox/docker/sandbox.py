@@ -7,7 +7,7 @@ from reb_action.errors import SandboxError, UnendedError
 from reb_action.layout import AGENT_UID, SandboxLayout
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, Task, connect
-from reb_action.sandbox.docker.files import read_file, repack
+from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.forwarding import FORWARDER
 from reb_action.sandbox.patience import LOOK_SECONDS, Patience
@@ -60,6 +60,10 @@ class DockerSandbox:
     def trusted_python(self) -> str:
         return "/usr/bin/python3"
 
+    @property
+    def separates_users(self) -> bool:
+        return True
+
     def run(
         self,
         command: Command,
@@ -91,6 +95,11 @@ class DockerSandbox:
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
         self._engine.put(self.handle, repack(folder, archive, uid=_UIDS[user]))
+
+    def protect(
+        self, folder: str, archive: bytes, *, writable: frozenset[str] = frozenset()
+    ) -> None:
+        self._engine.put(self.handle, repack_protected(folder, archive, writable=writable))
 
     def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
         return read_file(self._engine, self.handle, path, limit_bytes=limit_bytes, whole=whole)

@@ -73,6 +73,10 @@ class LocalSandbox:
     def trusted_python(self) -> str:
         return sys.executable
 
+    @property
+    def separates_users(self) -> bool:
+        return False
+
     def run(
         self,
         command: Command,
@@ -108,6 +112,16 @@ class LocalSandbox:
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:  # noqa: ARG002
         """Unpack an archive; both users are the one that runs `reb`."""
         unpack(self._root, Path(folder), archive)
+
+    def protect(
+        self,
+        folder: str,
+        archive: bytes,
+        *,
+        writable: frozenset[str] = frozenset(),  # noqa: ARG002
+    ) -> None:
+        """Unpack an archive; its files can be changed, since there is only one user."""
+        self.put(folder, archive)
 
     def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
         return read_file(self._root, path, limit_bytes=limit_bytes, whole=whole)

@@ -1,0 +1,2 @@
+. "$(dirname "$0")/venv.sh"
+cp "$here/leastsquares.py" "$site"
