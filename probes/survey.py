@@ -105,20 +105,24 @@ class Checkout:
             mode = mode_of(self.at(path))
             if mode and path not in self.tracked:
                 odd = not stat.S_ISDIR(mode) or self.is_unchecked(path)
-                if path in self.folders and os.lstat(self.at(path)).st_uid != os.geteuid():
-                    self.empty(path, told=odd)
+                if path in self.folders and self.is_emptied(path, told=odd):
                     continue
                 place = self.move(path, told=odd)
                 if path in self.folders and place:
                     self.bring_back(path, place)
 
-    def empty(self, path, told):
-        """Move everything untracked out of a tracked folder that is root's, and so cannot move."""
+    def is_emptied(self, path, told):
+        """Move what is untracked out of a tracked folder, unless that is too much to be moved.
+
+        What is tracked stays where it is: it may be root's, and to move it would be a change.
+        """
         names = listed(self.at(path))
-        for name in names:
+        if not stat.S_ISDIR(mode_of(self.at(path))) or len(names) == LISTED_LIMIT:
+            return False
+        for name in sorted(names):
             if path + "/" + name not in self.tracked | self.folders:
                 self.move(path + "/" + name, told=told)
-        self.stuck += [path] if len(names) == LISTED_LIMIT else []
+        return True
 
     def bring_back(self, path, place):
         """Fetch the tracked files of a folder from where it was moved to."""

@@ -107,7 +107,9 @@ def readable(seen: Observation, kind: str) -> Observation:
     bare = replace(seen, fault=f"what was seen of it is {size} bytes long, which nobody can read")
     match bare:
         case RunObservation():
-            return replace(bare, proofs=(), restored=(), ranks=(), witness=_bare(bare.witness))
+            witness = _bare(bare.witness)
+            cut = replace(bare, proofs=(), restored=(), changed=(), ranks=(), witness=witness)
+            return replace(cut, decoy=None)
         case CudaObservation():
             return replace(bare, frameworks=(), witness=_bare(bare.witness))
         case ImportsObservation():

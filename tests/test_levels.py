@@ -22,6 +22,7 @@ from evidence import (
 from reb_action import documents
 from reb_action.evidence import kind_of
 from reb_action.levels import LEVELS, spec_of, unobserved_imports
+from reb_action.model.agent import Change, Touched
 from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.observing import readable
 
@@ -204,6 +205,10 @@ def test_cuda(name):
     assert (result.outcome, result.paper, result.reason) == (strict, paper, reason)
 
 
+def touched(path, change):
+    return Touched(path=path, change=change)
+
+
 # what is wrong with any run, whatever its level: observation, paper, reason
 RUNS = {
     "cannot be started": (
@@ -231,6 +236,22 @@ RUNS = {
     "repository's file not run": (
         run(decoy=decoy(token_seen=False)),
         *(PASSED, "the interpreter does not run the repository's file when told to"),
+    ),
+    "source changed while it ran": (
+        run(changed=(touched("a.py", Change.MODIFIED),)),
+        *(FAILED, "a.py was modified while the entry point ran"),
+    ),
+    "source put back": (
+        run(changed=(touched("a.py", Change.PUT_BACK), touched("b.py", Change.MODIFIED))),
+        *(FAILED, "a.py was modified and put back while the entry point ran, and 1 more"),
+    ),
+    "module put in the place of a source": (
+        run(changed=(touched("a", Change.SHADOWED),)),
+        *(FAILED, "a was put in the place of a tracked module while the entry point ran"),
+    ),
+    "source removed while the decoy ran": (
+        run(decoy=decoy(changed=(touched("a.py", Change.DELETED),))),
+        *(PASSED, "a.py was deleted while the decoy ran"),
     ),
     "framework not loaded": (
         run(witness=witness(gpu(0), gpu(1), libraries=())),

@@ -179,7 +179,8 @@ def test_what_runs_in_the_place_of_a_tracked_module_goes_and_is_told(
         (checkout / path).write_bytes(FILES[path])
     (checkout / "run.sh").chmod(0o755)
     assert imported(checkout, "pkg.data") == "1"
-    assert look(checkout) == {**seen, "shadows": [], "touched": {}}
+    again = look(checkout)
+    assert again == {**seen, "shadows": [], "touched": {}, "stamps": again["stamps"]}
 
 
 @pytest.mark.parametrize("name", ["plain.py", "plain/__init__.py"])
@@ -201,7 +202,26 @@ def test_bytecode_in_a_tracked_cache_goes_and_what_is_tracked_there_stays(checko
     compile_other(checkout / "pkg/__pycache__" / CACHED)
     (checkout / "pkg/__pycache__/old.pyc").write_bytes(b"old")
     seen = look(checkout, tracked=tracked)
-    assert (seen["shadows"], seen["touched"]) == (["pkg/__pycache__"], {})
+    assert (seen["shadows"], seen["touched"]) == (
+        [f"pkg/__pycache__/{CACHED}", "pkg/__pycache__/other.py"],
+        {},
+    )
+    assert os.listdir(checkout / "pkg/__pycache__") == ["old.pyc"]  # noqa: PTH208
+
+
+def test_stamp_of_a_file_is_its_last_change_or_0(checkout):
+    (checkout / "README.md").unlink()
+    stamps = look(checkout)["stamps"]
+    assert stamps == [0, *((checkout / path).stat().st_ctime_ns for path in list(FILES)[1:])]
+
+
+def test_flood_of_a_tracked_cache_goes_as_a_whole(checkout):
+    tracked = {**FILES, "pkg/__pycache__/old.pyc": b"old"}
+    (checkout / "pkg/__pycache__").mkdir()
+    for number in range(20_000):
+        (checkout / f"pkg/__pycache__/{number}").touch()
+    (checkout / "pkg/__pycache__/old.pyc").write_bytes(b"old")
+    assert look(checkout, tracked=tracked)["touched"] == {}
     assert os.listdir(checkout / "pkg/__pycache__") == ["old.pyc"]  # noqa: PTH208
 
 
@@ -300,7 +320,8 @@ class Answering:
         assert command.argv[3].endswith("/survey.py")
         return self.ended
 
-    def put(self, folder, _archive):
+    def protect(self, folder, _archive, *, writable):
+        assert writable == frozenset()
         self.put_paths.append(folder)
 
 

@@ -52,6 +52,8 @@ def fault(demand, manifest):
         ({"decoy": "Train.py"}, 'decoy: "Train.py" is not a tracked file'),
         ({"decoy": "latest.py"}, 'decoy: "latest.py" is a symbolic link, not a file'),
         ({"decoy": "third/a.py"}, 'decoy: "third/a.py" is not a tracked file'),
+        ({"writes": ("log.txt",)}, 'writes: "log.txt" is not a tracked file'),
+        ({"writes": ("train.py", "data")}, 'writes: "data" is not a tracked file'),
         ({"argv": ("{python}", "{repo}/a.py")}, 'argv: "{repo}/a.py" is not a tracked file'),
         ({"argv": ("{python}", "trian.py")}, 'argv: "trian.py" is not a tracked file'),
         (
@@ -77,6 +79,7 @@ def test_entry_point_that_names_what_is_not_there_is_refused(change, wanted):
         {"cwd": "{repo}/third"},
         {"cwd": "{repo}/data"},
         {"cwd": "{repo}/."},
+        {"writes": ("pyproject.toml",)},
     ],
 )
 def test_entry_point_that_names_what_is_there_or_will_be_made_is_taken(change):

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from reb_action.model.agent import Touched
 from reb_action.model.observation import (
     CudaFacts,
     CudaObservation,
@@ -101,9 +102,11 @@ def _run(seen: RunObservation) -> Html:
             ("ended", _ended(seen)),
             ("took", duration(seen.seconds)),
             ("fault", seen.fault),
-            ("files restored before it", _restored(seen)),
             ("still running after it", named(seen.survivors) if seen.survivors else None),
             ("not measured", seen.invalid),
+            ("files restored before it", _files(seen.restored)),
+            ("files changed while it ran", _files(seen.changed)),
+            ("files changed while the decoy ran", _files(seen.decoy.changed if seen.decoy else ())),
         ),
         el("h4", "Proofs that it ran"),
         el("ul", *(_proof(one) for one in seen.proofs[:SHOWN]), class_="proofs")
@@ -122,8 +125,8 @@ def _ended(seen: RunObservation) -> str:
     return "without an exit code" if seen.exit_code is None else f"with exit code {seen.exit_code}"
 
 
-def _restored(seen: RunObservation) -> Node:
-    return named(one.path for one in seen.restored) if seen.restored else None
+def _files(touched: tuple[Touched, ...]) -> Node:
+    return named(file.path for file in touched) if touched else None
 
 
 def _proof(one: ProofObservation) -> Html:
@@ -142,6 +145,8 @@ def _decoy(decoy: Decoy | None) -> str:
         )
     if not decoy.token_seen:
         return f"Our file in place of the repository's was not run ({ended})."
+    if decoy.changed:
+        return f"Tracked files changed while our file ran in place of the repository's ({ended})."
     return (
         "Our file in place of the repository's ran, and left no proof: this environment executes"
         f" what it is told to ({ended})."
