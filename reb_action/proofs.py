@@ -1,12 +1,12 @@
 """Decides whether the proofs of an entry point hold, from its log and the files it wrote."""
 
 import fnmatch
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
+from reb_action.log_search import LogSearch, Tally
 from reb_action.model.manifest import (
     FileKind,
     FileProof,
@@ -17,9 +17,7 @@ from reb_action.model.manifest import (
 )
 from reb_action.model.observation import ProofObservation
 
-_LINE_LIMIT: Final = 4096
 _WILDCARD: Final = re.compile(r"(?<!\\)(?:\.|\\[SDW]|\[\^[^\]]*\])(?:[*+]|\{\d+,\})")
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 _TOKEN: Final = re.compile(
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]|(?P<repeat>[*+]|\{(?!0?,?1\})\d*,?\d*\})"
@@ -80,37 +78,29 @@ def may_crawl(pattern: str) -> bool:
     return len(_WILDCARD.findall(pattern)) > 2
 
 
-def check(
-    proofs: Sequence[Proof], *, log: bytes, files: Sequence[WrittenFile]
-) -> tuple[ProofObservation, ...]:
-    """Return each proof with what was found; the log is searched line by line, colours removed."""
-    lines = [
-        _ANSI.sub("", line)[:_LINE_LIMIT] for line in log.decode("utf-8", "replace").splitlines()
-    ]
-    return tuple(_check(proof, lines, files) for proof in proofs)
+def check(log: LogSearch, *, files: Sequence[WrittenFile]) -> tuple[ProofObservation, ...]:
+    """Return each proof with what was found in the log, which has ended, and among the files."""
+    log.finish()
+    return tuple(_check(proof, log, files) for proof in log.proofs)
 
 
-def _check(proof: Proof, lines: Sequence[str], files: Sequence[WrittenFile]) -> ProofObservation:
+def _check(proof: Proof, log: LogSearch, files: Sequence[WrittenFile]) -> ProofObservation:
     match proof:
         case FileProof():
             satisfied, detail = _file(proof, files)
         case LogProof(log=pattern):
-            satisfied = _count(pattern, lines) > 0
+            satisfied = log.tallies[proof].count > 0
             detail = f"the log {'has' if satisfied else 'lacks'} {pattern}"
         case StepsProof(steps=pattern, at_least=wanted):
-            count = _count(pattern, lines)
+            count = log.tallies[proof].count
             satisfied, detail = count >= wanted, f"{count} of {wanted} steps in the log ({pattern})"
         case MetricProof():
-            satisfied, detail = _metric(proof, lines)
+            satisfied, detail = _metric(proof.metric, log.tallies[proof])
         case _:
             assert_never(proof)
+    if not satisfied and not isinstance(proof, FileProof):
+        detail += log.unsearched
     return ProofObservation(proof=proof, satisfied=satisfied, detail=detail)
-
-
-def _count(pattern: str, lines: Sequence[str]) -> int:
-    # Ranks that write to one pipe now and then share a line.
-    compiled = re.compile(pattern)
-    return sum(1 for line in lines for _ in compiled.finditer(line))
 
 
 def _file(proof: FileProof, files: Sequence[WrittenFile]) -> tuple[bool, str]:
@@ -135,22 +125,9 @@ def _is_kind(head: bytes, kind: FileKind) -> bool:
     return head.lstrip(b" \n\r\t" if kind is FileKind.JSON else b"").startswith(_MAGIC[kind])
 
 
-def _metric(proof: MetricProof, lines: Sequence[str]) -> tuple[bool, str]:
-    compiled = re.compile(proof.metric)
-    # A group that took no part in the match is no number.
-    found = [match[1] or "" for line in lines for match in compiled.finditer(line)]
-    if not found:
-        return False, f"the log lacks {proof.metric}"
-    wrong = [text for text in found if not _is_within(text, proof)]
-    if wrong:
-        return False, f"{proof.metric} gave {wrong[0]!r:.60}, which is not finite or out of bounds"
-    return True, f"{proof.metric} gave {found[-1]}"
-
-
-def _is_within(text: str, proof: MetricProof) -> bool:
-    try:
-        value = float(text)
-    except ValueError:
-        return False
-    above = proof.minimum is None or value >= proof.minimum
-    return math.isfinite(value) and above and (proof.maximum is None or value <= proof.maximum)
+def _metric(pattern: str, tally: Tally) -> tuple[bool, str]:
+    if not tally.count:
+        return False, f"the log lacks {pattern}"
+    if tally.wrong is not None:
+        return False, f"{pattern} gave {tally.wrong!r:.60}, which is not finite or out of bounds"
+    return True, f"{pattern} gave {tally.last}"

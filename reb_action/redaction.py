@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 from urllib.parse import quote
 
@@ -22,6 +22,12 @@ _SHAPES: Final = (
 )
 _SHAPE: Final = re.compile(b"|".join(_SHAPES))
 
+# Every shape holds one of these; to look for them takes a hundredth of the time.
+_MARKS: Final = (
+    *(b"gho_", b"ghp_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_"),
+    *(b"sk-", b"hf_", b"xox", b"AKIA", b"ASIA", b"-----BEGIN "),
+)
+
 
 # A terminal, a wrapped line of base64 or an escape of JSON may break a value anywhere.
 _BREAK: Final = rb"(?:\s|\\[nr])*"
@@ -33,11 +39,27 @@ def redact(data: bytes, secrets: Iterable[str] = ()) -> bytes:
 
     `secrets` are taken out by value, in any of their `forms`, also where a line breaks in them.
     """
+    return redactor(secrets)(data)
+
+
+def redactor(secrets: Iterable[str] = ()) -> Callable[[bytes], bytes]:
+    """Return `redact` for some secrets, ready to be called often."""
     values = [
         _BREAK.join(re.escape(form[i : i + 1]) for i in range(len(form))) for form in _all(secrets)
     ]
-    clean = re.sub(b"|".join(values), MARK, data) if values else data
-    return _SHAPE.sub(MARK, clean)
+    if not values:
+        return _without_shapes
+    value = re.compile(b"|".join(values))
+    return lambda data: _without_shapes(value.sub(MARK, data))
+
+
+def _without_shapes(data: bytes) -> bytes:
+    return _SHAPE.sub(MARK, data) if any(mark in data for mark in _MARKS) else data
+
+
+def may_hold_credentials(text: str) -> bool:
+    """Tell whether `redact` could find something in a text by shape alone; false is certain."""
+    return any(mark.decode() in text for mark in _MARKS)
 
 
 def forms(secret: str) -> frozenset[bytes]:

@@ -18,6 +18,7 @@ LAYERS = (
             "hallucinations",
             "proofs",
             "ranks",
+            "log_search",
         ),
         *("diagnosis", "verdict", "imports", "render", "archive", "plan", "deadline", "gate"),
         *(

@@ -68,7 +68,7 @@ class FileProof:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogProof:
-    """A pattern (Python `re`, multi-line) that must occur in the entry point's own log."""
+    """A pattern (Python `re`) that must occur in a line of the entry point's own log."""
 
     log: str
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from reb_action import imports, proofs, ranks, witness
+from reb_action.log_search import LogSearch
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
@@ -108,11 +109,20 @@ def _not_run(
 def _run(room: Room, report: Report, level: Level, *, log: Output | None = None) -> _Run:
     out = f"{room.layout.runs}/{nonce()}"
     request = _request(room, report, level, out)
-    seen = supervise(room, request, stdout=log)
-    # Before it is hashed, judged or kept: what is uploaded is what was judged.
+    search = LogSearch(_at(room, level, out), hidden=room.hidden)
+    seen = supervise(room, request, stdout=_both(search.feed, log))
+    # Before it is hashed or kept: what is uploaded has no credentials, as what was searched.
     seen = replace(seen, log=redact(seen.log, room.hidden))
-    checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
-    return _Run(seen=seen, proofs=checked, out=out)
+    return _Run(seen=seen, proofs=proofs.check(search, files=seen.files), out=out)
+
+
+def _both(search: Output, log: Output | None) -> Output:
+    def take(data: bytes) -> None:
+        search(data)
+        if log is not None:
+            log(data)
+
+    return take
 
 
 def _decoy(
@@ -135,10 +145,11 @@ def _decoy(
         collect=(*request.collect, path),
         timeout_seconds=min(request.timeout_seconds, DECOY_TIMEOUT_SECONDS),
     )
+    search = LogSearch(_at(room, level, out), hidden=room.hidden)
     with checkout.replaced(entrypoint.decoy, text):
-        seen = supervise(room, request)
+        seen = supervise(room, request, stdout=search.feed)
     changed = checkout.changes(besides=frozenset({entrypoint.decoy}))
-    checked = proofs.check(_at(room, level, out), log=seen.log, files=seen.files)
+    checked = proofs.check(search, files=seen.files)
     return Decoy(
         exit_code=seen.exit_code,
         expected_exit_code=EXIT_CODE,
