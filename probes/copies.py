@@ -4,7 +4,10 @@ Run by the sandbox's own trusted interpreter: `python3 -I -S copies.py in.json`.
 `search_paths`, `own` (the folders and files of the checkout that are its modules) and `modules`:
 for each top-level name the files of the commit, {path below the module: [[size, git blob hash]]},
 the path being empty where the module is a file. The answer, on standard output, lists the files
-that stand in a search path and not in the checkout, and are of the commit by name alone.
+that stand in a search path and not in the checkout, and are of the commit by name alone (`copies`).
+It also lists the untracked modules of the checkout that Python finds before one of the standard
+library or an installed one (`shadowing`): `repository` is the checkout, `tracked` its tracked files
+and `standard` the names of the standard library.
 """
 
 import hashlib
@@ -13,7 +16,7 @@ import os
 import stat
 import sys
 
-LIMIT = 50
+LIMIT, LISTED = 50, 20000
 
 
 def shown(path):
@@ -55,6 +58,55 @@ def edited(place, files):
     return [path for path in there if differs(path, paths[path])]
 
 
+def module_name(folder, name):
+    """Return the module that Python makes of a name in a folder, or None."""
+    if os.path.isdir(os.path.join(folder, name)):
+        return name if package(os.path.join(folder, name)) else None
+    stem, _, suffix = name.partition(".")
+    known = suffix in ("py", "pyc", "so") or suffix.endswith(".so")
+    return stem if known and state(os.path.join(folder, name))[0] else None
+
+
+def package(folder):
+    """Tell whether a folder is a regular package."""
+    names = ("__init__.py", "__init__.pyc", "__init__.so")
+    return any(state(os.path.join(folder, name))[0] for name in names)
+
+
+def is_installed(module, folders):
+    """Tell whether a module is in one of the folders."""
+    for folder in folders:
+        place = os.path.join(folder, module)
+        if package(place) or state(place + ".py")[0]:
+            return True
+    return False
+
+
+def shadowing(request):
+    """Return the untracked modules of the checkout that stand for others, as paths in it."""
+    root = os.path.realpath(request["repository"])
+    tracked = set(request["tracked"])
+    tracked |= {os.path.dirname(path) for path in tracked}
+    inside, outside = [], []
+    for folder in dict.fromkeys(os.path.realpath(path) for path in request["search_paths"]):
+        own = folder == root or folder.startswith(root + os.sep)
+        # An environment in the checkout is no part of it.
+        (inside if own and "site-packages" not in folder else outside).append(folder)
+    found = []
+    for folder in inside:
+        try:
+            names = sorted(os.listdir(folder))[:LISTED]
+        except OSError:
+            continue
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), root)
+            module = None if path in tracked else module_name(folder, name)
+            standard = module in request["standard"]
+            if module and (standard or is_installed(module, outside)):
+                found.append(path)
+    return found
+
+
 def main():
     """Answer the request named on the command line."""
     with open(sys.argv[1], "rb") as stream:
@@ -69,7 +121,11 @@ def main():
                 alone = {below: files[below] for below in files if not below}
                 found += edited(place, packaged) if packaged else []
                 found += edited(place, alone) if alone else []
-    sys.stdout.write(json.dumps({"copies": [shown(path) for path in found[:LIMIT]]}))
+    answer = {
+        "copies": [shown(path) for path in found[:LIMIT]],
+        "shadowing": [shown(path) for path in shadowing(request)[:LIMIT]],
+    }
+    sys.stdout.write(json.dumps(answer))
 
 
 if __name__ == "__main__":

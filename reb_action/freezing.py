@@ -10,7 +10,7 @@ from reb_action.layout import SessionLayout
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.model.observation import Interpreter
 from reb_action.probing.checkout import protect_all
-from reb_action.probing.elsewhere import edited_copies
+from reb_action.probing.elsewhere import Elsewhere, look_elsewhere
 from reb_action.probing.interpreter import observe_interpreter
 from reb_action.probing.room import Room, reveal
 from reb_action.probing.survey import Restored, Survey, restore, survey
@@ -65,13 +65,15 @@ def _look(
     if isinstance(claimed, Report) and fault is None:
         interpreter = _interpreter(room, claimed, seen, restored)
         documents.write(layout.interpreter, interpreter, kind="interpreter")
+    found = _elsewhere(room, pristine, interpreter)
     return Freeze(
         report=fault,
         report_sha256=None,
         touched=restored.touched,
         survivors=(),
         native=seen.native,
-        copies=_copies(room, pristine, interpreter),
+        copies=found.copies,
+        shadowing=found.shadowing,
     )
 
 
@@ -83,10 +85,10 @@ def _interpreter(room: Room, claimed: Report, seen: Survey, restored: Restored) 
     return observe_interpreter(room, claimed, seen.interpreter)
 
 
-def _copies(room: Room, pristine: Source, interpreter: Interpreter | None) -> tuple[str, ...]:
+def _elsewhere(room: Room, pristine: Source, interpreter: Interpreter | None) -> Elsewhere:
     if interpreter is None or interpreter.fault is not None:
-        return ()
-    return edited_copies(room, pristine, interpreter.search_paths)
+        return Elsewhere()
+    return look_elsewhere(room, pristine, interpreter.search_paths)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

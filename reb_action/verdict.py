@@ -62,6 +62,7 @@ def judge(evidence: Evidence) -> Verdict:
         survivors=evidence.freeze.survivors if evidence.freeze else (),
         hooks=seen.hooks if seen else (),
         copies=evidence.freeze.copies if evidence.freeze else (),
+        shadowing=evidence.freeze.shadowing if evidence.freeze else (),
         environment=report.environment if isinstance(report, Report) else {},
         field_faults=_field_faults(report),
         prefix_bytes=seen.prefix_bytes if seen else None,

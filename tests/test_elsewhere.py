@@ -10,7 +10,7 @@ import pytest
 
 from reb_action.manifest import load
 from reb_action.model.manifest import Level
-from reb_action.probing.elsewhere import edited_copies, own_modules
+from reb_action.probing.elsewhere import look_elsewhere, own_modules
 from reb_action.probing.room import Room, reveal
 from reb_action.source import Source, TrackedFile
 
@@ -65,6 +65,55 @@ def site(room):
     return place
 
 
+def copies(room, source, search_paths):
+    return look_elsewhere(room, source, search_paths).copies
+
+
+def shadowing(room, source, *search_paths):
+    return look_elsewhere(room, source, search_paths).shadowing
+
+
+def write(*paths):
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+
+@pytest.mark.parametrize(
+    "name", ["argparse.py", "argparse.pyc", "json/__init__.py", "yaml.py", "yaml.cpython-311.so"]
+)
+def test_untracked_module_that_stands_for_another_is_told(room, source, name):
+    site = Path(room.layout.home, "site-packages")
+    write(Path(room.layout.repository, "scripts", name), site / "yaml/__init__.py")
+    told = f"scripts/{name.removesuffix('/__init__.py')}"
+    assert shadowing(room, source, str(site)) == (told,)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scripts/own.py",
+        "scripts/json/data.txt",
+        "scripts/argparse.txt",
+        "elsewhere/argparse.py",
+        "scripts/outputs/argparse.py",
+        "env/site-packages/argparse.py",
+    ],
+)
+def test_untracked_file_that_stands_for_nothing_is_not_told(room, source, name):
+    root = Path(room.layout.repository)
+    write(root / name, Path(room.layout.home, "site-packages/yaml.py"))
+    site = str(Path(room.layout.home, "site-packages"))
+    assert shadowing(room, source, site, str(root / "env/site-packages")) == ()
+
+
+def test_untracked_module_in_a_search_path_within_the_checkout_is_told(room, source):
+    # As the .pth file of an editable install adds it; the tracked json.py is the commit's own.
+    src = Path(room.layout.repository, "src")
+    write(src / "random.py")
+    assert shadowing(room, source, str(src), room.layout.repository) == ("src/random.py",)
+
+
 def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
     told = [(str(place), below) for place, below, _ in own_modules(source)]
     assert told == [
@@ -79,7 +128,7 @@ def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
 
 def test_true_copies_and_the_checkout_itself_are_not_told(room, source, site):
     src = Path(room.layout.repository, "src")
-    assert edited_copies(room, source, (str(site), str(src))) == ()
+    assert copies(room, source, (str(site), str(src))) == ()
 
 
 @pytest.mark.parametrize(
@@ -92,34 +141,32 @@ def test_true_copies_and_the_checkout_itself_are_not_told(room, source, site):
 )
 def test_edited_file_of_a_copy_is_told(room, source, site, name, content):
     (site / name).write_text(content)
-    assert edited_copies(room, source, (str(site),)) == (f"{site}/{name}",)
+    assert copies(room, source, (str(site),)) == (f"{site}/{name}",)
 
 
 def test_copy_that_is_a_link_to_an_edited_one_is_told(room, source, site):
     shutil.move(site / "thing", site / "elsewhere")
     (site / "thing").symlink_to("elsewhere")
     (site / "thing/fit.py").write_text("VALUE = 9\n")
-    assert edited_copies(room, source, (str(site),)) == (f"{site}/thing/fit.py",)
+    assert copies(room, source, (str(site),)) == (f"{site}/thing/fit.py",)
 
 
 def test_edited_copy_beside_the_script_is_told(room, source, site):
     (site / "thing/fit.py").write_text("VALUE = 9\n")
     beside = Path(room.layout.repository, "scripts/thing")
     shutil.move(site / "thing", beside)
-    assert edited_copies(room, source, ()) == (f"{beside}/fit.py",)
+    assert copies(room, source, ()) == (f"{beside}/fit.py",)
 
 
 def test_another_module_of_the_same_name_is_no_copy(room, source, site):
     shutil.rmtree(site / "thing")
     (site / "thing").mkdir()
     (site / "thing/__init__.py").write_text("VALUE = 9\n")
-    assert edited_copies(room, source, (str(site),)) == ()
+    assert copies(room, source, (str(site),)) == ()
 
 
 def test_copies_of_any_size_and_name_are_told(room, source, site):
     os.truncate(site / "thing/fit.py", 1 << 40)
     odd = site.with_name("odd\udcff")
     site.rename(odd)
-    assert edited_copies(room, source, (str(odd),)) == (
-        f"{site.with_name('odd')}\\xff/thing/fit.py",
-    )
+    assert copies(room, source, (str(odd),)) == (f"{site.with_name('odd')}\\xff/thing/fit.py",)

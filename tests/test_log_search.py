@@ -5,7 +5,7 @@ import re
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reb_action.log_search import LogSearch
@@ -31,6 +31,7 @@ def count(pattern, *pieces):
     return int(told.partition(" ")[0])
 
 
+@settings(deadline=None)
 @given(
     words=st.lists(
         st.sampled_from([*"ab1 \n\r\u2028\x85é", "\r\n", "\x1b[1m", "\x1b[m"]), max_size=60
@@ -47,6 +48,7 @@ def test_pieces_make_no_difference(words, cuts, pattern):
     assert count(pattern, *pieces) == wanted
 
 
+@settings(deadline=None)
 @given(
     words=st.lists(st.sampled_from(["step 1", "x" * 700, "step", "9" * 40, " "]), max_size=40),
     size=st.integers(1, 5000),

@@ -9,13 +9,14 @@ import pytest
 from sandbox_fixtures import docker_image, shell
 from test_survivors import isolate_nothing
 
-from reb_action import imports, toolchain, trial
+from reb_action import documents, imports, toolchain, trial
 from reb_action.agents.catalogue import agent
 from reb_action.agents.drive import drive
 from reb_action.agents.launch import launch
 from reb_action.agents.spec import AgentLimits
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import RUN_LEVELS, Level, Outcome
+from reb_action.model.verdict import Verdict
 from reb_action.redteam.cheater import Fools, cheaters, controls, limits
 from reb_action.redteam.play import arena, control, options, play
 from reb_action.sandbox import select
@@ -90,6 +91,13 @@ def test_honest_agent_gets_what_it_deserves(honest, arenas):
 def test_known_limit_is_still_one(cheater, arenas):
     outcomes = {one.level: one.outcome for one in play(arenas(Kind.LOCAL), cheater).results}
     assert outcomes[Level.C1] is Outcome.PASSED
+
+
+def test_module_beside_the_script_that_waits_is_listed(arenas):
+    cheater = next(cheater for cheater in limits() if cheater.name == "lazy-shadow")
+    play(arenas(Kind.LOCAL), cheater)
+    layout = SessionLayout(folder=arenas(Kind.LOCAL).folder / cheater.name / "trial")
+    assert documents.read(layout.verdict, Verdict, kind="verdict").shadowing == ("argparse.py",)
 
 
 @pytest.mark.parametrize("cheater", NAIVELY_JUDGED)

@@ -182,6 +182,7 @@ def hostile_verdict(text):
         survivors=(text, text),
         native=(),
         copies=(text,),
+        shadowing=(text,),
     )
     fault = interpreter(fault=text, path_is_good=False)
     claims = report(

@@ -190,9 +190,11 @@ def test_what_was_seen_besides_is_told():
         survivors=("sleep",),
         native=(),
         copies=("site-packages/a.py",),
+        shadowing=("json.py",),
     )
     verdict = judge(evidence(freeze=freeze, interpreter=interpreter(hooks=("a.pth",))))
     assert verdict.copies == ("site-packages/a.py",)
+    assert verdict.shadowing == ("json.py",)
     assert (verdict.touched, verdict.survivors, verdict.hooks) == (touched, ("sleep",), ("a.pth",))
     assert (verdict.prefix_bytes, verdict.evidence) == (5_000_000, {"report.json": "0" * 64})
 

@@ -173,7 +173,8 @@ class Touched:
 class Freeze:
     """What was seen when the sandbox was frozen.
 
-    `copies` are files outside of the checkout that stand for tracked modules, and are edited.
+    `copies` are files outside of the checkout that stand for tracked modules, and are edited;
+    `shadowing` are untracked modules in it that stand for installed or standard ones.
     """
 
     report: ReportFault | None
@@ -182,3 +183,4 @@ class Freeze:
     survivors: tuple[str, ...]
     native: tuple[str, ...]
     copies: tuple[str, ...] = ()
+    shadowing: tuple[str, ...] = ()

@@ -135,6 +135,7 @@ class Verdict:
     evidence: Mapping[str, str]
     copies: tuple[str, ...] = ()
     field_faults: tuple[FieldFault, ...] = ()
+    shadowing: tuple[str, ...] = ()
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

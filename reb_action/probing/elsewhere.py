@@ -1,7 +1,7 @@
 """Finds the repository's own modules where they are not the commit's: edited copies, installed."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -18,15 +18,21 @@ _NO_MODULES: Final = frozenset({"setup", "conftest", "__main__"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    copies: tuple[str, ...]
+class Elsewhere:
+    """Modules that Python may import in the place of others.
+
+    `copies` stand outside of the checkout for a tracked module, and are edited. `shadowing` are
+    untracked in the checkout, and found before an installed or standard module.
+    """
+
+    copies: tuple[str, ...] = ()
+    shadowing: tuple[str, ...] = ()
 
 
-def edited_copies(room: Room, source: Source, search_paths: Iterable[str]) -> tuple[str, ...]:
-    """Return files outside of the checkout that stand for a tracked module and are edited.
+def look_elsewhere(room: Room, source: Source, search_paths: Iterable[str]) -> Elsewhere:
+    """Return the modules that stand for others, by name; no code of any is run.
 
-    Python may find them before the checkout's, or where a script needs its package installed. It
-    is told and nothing more: which of them a run imports, no look can tell.
+    It is told and nothing more: which of them a run imports, no look can tell.
     """
     modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
     own: set[str] = set()
@@ -34,9 +40,14 @@ def edited_copies(room: Room, source: Source, search_paths: Iterable[str]) -> tu
         edition = (file.size_bytes, file.blob_sha1)
         modules[place.stem if not below else place.name].setdefault(below, []).append(edition)
         own.add(f"{room.layout.repository}/{place}")
-    scripts = {str(PurePosixPath(one.decoy).parent) for one in room.manifest.entrypoints.values()}
-    started = [f"{room.layout.repository}/{folder}" for folder in sorted(scripts)]
-    question = {"search_paths": [*started, *search_paths], "own": sorted(own), "modules": modules}
+    question = {
+        "search_paths": [*sorted(_started(room)), *search_paths],
+        "own": sorted(own),
+        "modules": modules,
+        "repository": room.layout.repository,
+        "tracked": [file.path for file in source.files],
+        "standard": sorted(STANDARD_LIBRARY),
+    }
     asked = room.ask(f"copies-{nonce()}", question)
     ended = room.run(
         Command(
@@ -45,8 +56,19 @@ def edited_copies(room: Room, source: Source, search_paths: Iterable[str]) -> tu
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
-    seen = answer_of(ended.stdout, _Answer)
-    return (_UNSEEN,) if seen is None else seen.copies
+    seen = answer_of(ended.stdout, Elsewhere)
+    return Elsewhere(copies=(_UNSEEN,), shadowing=(_UNSEEN,)) if seen is None else seen
+
+
+def _started(room: Room) -> Iterator[str]:
+    """Yield the folders of the checkout that an entry point puts on the search path itself."""
+    for entrypoint in room.manifest.entrypoints.values():
+        named = (str(PurePosixPath("{repo}", entrypoint.decoy).parent), entrypoint.cwd)
+        scripts = (str(PurePosixPath(word).parent) for word in entrypoint.argv if ".py" in word)
+        added = entrypoint.env.get("PYTHONPATH", "").split(":")
+        for folder in (*named, *scripts, *added):
+            if folder.startswith("{repo}"):
+                yield str(PurePosixPath(folder.replace("{repo}", room.layout.repository)))
 
 
 def own_modules(source: Source) -> Iterable[tuple[PurePosixPath, str, TrackedFile]]:

@@ -50,6 +50,10 @@ def _judged(verdict: Verdict, scoring: Scoring, unqualified: Collection[Level]) 
     if verdict.copies:
         names = ", ".join(markdown(one) for one in verdict.copies[:20])
         yield f"Edited copies of modules, outside of the checkout ({len(verdict.copies)}): {names}"
+    if verdict.shadowing:
+        names = ", ".join(markdown(path) for path in verdict.shadowing[:20])
+        total = len(verdict.shadowing)
+        yield f"Untracked modules that shadow installed or standard ones ({total}): {names}"
 
 
 def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str]:

@@ -33,6 +33,9 @@ def remark_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.copies:
         paths = ", ".join(verdict.copies)
         yield f"edited copies of the repository's modules, outside of it: {log(paths)}"
+    if verdict.shadowing:
+        paths = ", ".join(verdict.shadowing)
+        yield f"untracked modules that shadow installed or standard ones: {log(paths)}"
     if verdict.survivors:
         yield f"processes that the agent left: {log(', '.join(verdict.survivors))}"
 

@@ -93,6 +93,9 @@ def _noteworthy(verdict: Verdict) -> Iterator[Node]:
     if verdict.copies:
         start = "Edited copies of modules of the repository stand where they may be imported:"
         yield spaced(start, _listed(verdict.copies))
+    if verdict.shadowing:
+        start = "Untracked modules of the checkout are found before installed or standard ones:"
+        yield spaced(start, _listed(verdict.shadowing))
     if verdict.survivors:
         left = count(len(verdict.survivors), "process was", "processes were")
         yield spaced(f"{left} still running when the agent ended:", _listed(verdict.survivors))
