@@ -7,7 +7,8 @@ the path being empty where the module is a file. The answer, on standard output,
 that stand in a search path and not in the checkout, and are of the commit by name alone (`copies`).
 It also lists the untracked modules of the checkout that Python finds before one of the standard
 library or an installed one (`shadowing`): `repository` is the checkout, `tracked` its tracked files
-and `standard` the names of the standard library.
+and `standard` the names of the standard library. For each of the `hooks` it has the SHA-256 of the
+`hook_files` that stand in its folder.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import os
 import stat
 import sys
 
-LIMIT, LISTED = 50, 20000
+LIMIT, LISTED, HASHED = 50, 20000, 1 << 20
 
 
 def shown(path):
@@ -107,6 +108,21 @@ def shadowing(request):
     return found
 
 
+def hashes(folder, names):
+    """Return the SHA-256 of those of the names that are small files of a folder."""
+    found = {}
+    for name in names:
+        path = os.path.join(folder, name)
+        there, size = state(path)
+        if there and size < HASHED:
+            try:
+                with open(path, "rb") as stream:
+                    found[name] = hashlib.sha256(stream.read(HASHED)).hexdigest()
+            except OSError:
+                continue
+    return found
+
+
 def main():
     """Answer the request named on the command line."""
     with open(sys.argv[1], "rb") as stream:
@@ -123,6 +139,10 @@ def main():
                 found += edited(place, alone) if alone else []
     answer = {
         "copies": [shown(path) for path in found[:LIMIT]],
+        "hooks": {
+            hook: hashes(os.path.dirname(hook.partition(": ")[2]), request["hook_files"])
+            for hook in request["hooks"]
+        },
         "shadowing": [shown(path) for path in shadowing(request)[:LIMIT]],
     }
     sys.stdout.write(json.dumps(answer))

@@ -74,6 +74,7 @@ def _look(
         native=seen.native,
         copies=found.copies,
         shadowing=found.shadowing,
+        known_hooks=found.known_hooks,
     )
 
 
@@ -88,7 +89,7 @@ def _interpreter(room: Room, claimed: Report, seen: Survey, restored: Restored) 
 def _elsewhere(room: Room, pristine: Source, interpreter: Interpreter | None) -> Elsewhere:
     if interpreter is None or interpreter.fault is not None:
         return Elsewhere()
-    return look_elsewhere(room, pristine, interpreter.search_paths)
+    return look_elsewhere(room, pristine, interpreter.search_paths, interpreter.hooks)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

@@ -47,6 +47,7 @@ def judge(evidence: Evidence) -> Verdict:
     claims = _audit(evidence, {result.level: result for result in results})
     report = evidence.report
     seen = evidence.interpreter
+    known = evidence.freeze.known_hooks if evidence.freeze else dict[str, str]()
     return Verdict(
         trial=evidence.trial.id,
         repository=evidence.trial.manifest.repository,
@@ -60,7 +61,8 @@ def judge(evidence: Evidence) -> Verdict:
         audit=claims,
         touched=evidence.freeze.touched if evidence.freeze else (),
         survivors=evidence.freeze.survivors if evidence.freeze else (),
-        hooks=seen.hooks if seen else (),
+        hooks=tuple(hook for hook in seen.hooks if hook not in known) if seen else (),
+        known_hooks=known,
         copies=evidence.freeze.copies if evidence.freeze else (),
         shadowing=evidence.freeze.shadowing if evidence.freeze else (),
         environment=report.environment if isinstance(report, Report) else {},

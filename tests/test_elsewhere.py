@@ -10,6 +10,7 @@ import pytest
 
 from reb_action.manifest import load
 from reb_action.model.manifest import Level
+from reb_action.probing import hooks
 from reb_action.probing.elsewhere import look_elsewhere, own_modules
 from reb_action.probing.room import Room, reveal
 from reb_action.source import Source, TrackedFile
@@ -112,6 +113,37 @@ def test_untracked_module_in_a_search_path_within_the_checkout_is_told(room, sou
     src = Path(room.layout.repository, "src")
     write(src / "random.py")
     assert shadowing(room, source, str(src), room.layout.repository) == ("src/random.py",)
+
+
+@pytest.mark.parametrize(
+    ("pth", "module", "known"),
+    [
+        (b"import _virtualenv", None, True),
+        (b"import _virtualenv\nimport evil", None, False),
+        (b"import _virtualenv", b"import evil\n", False),
+    ],
+)
+def test_hook_is_known_by_the_hash_of_each_of_its_files(
+    room, source, site, monkeypatch, pth, module, known
+):
+    honest = b"patch()\n"
+    files = {"_virtualenv.pth": b"import _virtualenv", "_virtualenv.py": honest}
+    entry = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    (site / "_virtualenv.pth").write_bytes(pth)
+    (site / "_virtualenv.py").write_bytes(module or honest)
+    hook = f"pth: {site}/_virtualenv.pth"
+    monkeypatch.setattr(hooks, "_known", lambda: (("virtualenv 1", entry),))
+    found = look_elsewhere(room, source, (), (hook,)).known_hooks
+    assert found == ({hook: "virtualenv 1"} if known else {})
+
+
+def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
+    for package, files in hooks._known():
+        name = next(name for name in files if "/" not in name)
+        assert hooks.recognise(f"pth: /site/{name}", files) is not None, package
+        for missing in files:
+            rest = {name: digest for name, digest in files.items() if name != missing}
+            assert hooks.recognise(f"pth: /site/{name}", rest) is None
 
 
 def test_modules_of_the_repository_are_what_can_stand_by_itself(source):

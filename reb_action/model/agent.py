@@ -174,7 +174,8 @@ class Freeze:
     """What was seen when the sandbox was frozen.
 
     `copies` are files outside of the checkout that stand for tracked modules, and are edited;
-    `shadowing` are untracked modules in it that stand for installed or standard ones.
+    `shadowing` are untracked modules in it that stand for installed or standard ones. `known_hooks`
+    are those of the interpreter that a package is known for, by the hashes of their files.
     """
 
     report: ReportFault | None
@@ -184,3 +185,4 @@ class Freeze:
     native: tuple[str, ...]
     copies: tuple[str, ...] = ()
     shadowing: tuple[str, ...] = ()
+    known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,7 +1,7 @@
 """What the judge says: claims beside observations, levels, the whole trial."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -136,6 +136,7 @@ class Verdict:
     copies: tuple[str, ...] = ()
     field_faults: tuple[FieldFault, ...] = ()
     shadowing: tuple[str, ...] = ()
+    known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

@@ -1,13 +1,14 @@
 """Finds the repository's own modules where they are not the commit's: edited copies, installed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
 from reb_action.documents import answer_of
 from reb_action.imports import STANDARD_LIBRARY
+from reb_action.probing import hooks
 from reb_action.probing.room import Room, nonce
 from reb_action.sandbox.protocol import Command
 from reb_action.source import Source, TrackedFile
@@ -22,14 +23,25 @@ class Elsewhere:
     """Modules that Python may import in the place of others.
 
     `copies` stand outside of the checkout for a tracked module, and are edited. `shadowing` are
-    untracked in the checkout, and found before an installed or standard module.
+    untracked in the checkout, and found before an installed or standard module. `known_hooks` are
+    those of the interpreter that a package is known for, and which.
     """
 
     copies: tuple[str, ...] = ()
     shadowing: tuple[str, ...] = ()
+    known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def look_elsewhere(room: Room, source: Source, search_paths: Iterable[str]) -> Elsewhere:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Answer:
+    copies: tuple[str, ...]
+    shadowing: tuple[str, ...]
+    hooks: Mapping[str, Mapping[str, str]]
+
+
+def look_elsewhere(
+    room: Room, source: Source, search_paths: Iterable[str], own_hooks: Sequence[str] = ()
+) -> Elsewhere:
     """Return the modules that stand for others, by name; no code of any is run.
 
     It is told and nothing more: which of them a run imports, no look can tell.
@@ -47,6 +59,8 @@ def look_elsewhere(room: Room, source: Source, search_paths: Iterable[str]) -> E
         "repository": room.layout.repository,
         "tracked": [file.path for file in source.files],
         "standard": sorted(STANDARD_LIBRARY),
+        "hooks": list(own_hooks),
+        "hook_files": hooks.file_names(),
     }
     asked = room.ask(f"copies-{nonce()}", question)
     ended = room.run(
@@ -56,8 +70,12 @@ def look_elsewhere(room: Room, source: Source, search_paths: Iterable[str]) -> E
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
-    seen = answer_of(ended.stdout, Elsewhere)
-    return Elsewhere(copies=(_UNSEEN,), shadowing=(_UNSEEN,)) if seen is None else seen
+    seen = answer_of(ended.stdout, _Answer)
+    if seen is None:
+        return Elsewhere(copies=(_UNSEEN,), shadowing=(_UNSEEN,))
+    named = {hook: hooks.recognise(hook, found) for hook, found in seen.hooks.items()}
+    known = {hook: package for hook, package in named.items() if package is not None}
+    return Elsewhere(copies=seen.copies, shadowing=seen.shadowing, known_hooks=known)
 
 
 def _started(room: Room) -> Iterator[str]:

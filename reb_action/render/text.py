@@ -36,6 +36,9 @@ def remark_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.shadowing:
         paths = ", ".join(verdict.shadowing)
         yield f"untracked modules that shadow installed or standard ones: {log(paths)}"
+    if verdict.hooks:
+        hooks = ", ".join(verdict.hooks)
+        yield f"of no known package, run whenever the interpreter starts: {log(hooks)}"
     if verdict.survivors:
         yield f"processes that the agent left: {log(', '.join(verdict.survivors))}"
 

@@ -1,6 +1,7 @@
 """The rest of the record: how the agent ran, what was noteworthy, and the evidence."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from reb_action.model.agent import AgentRun, Report, Usage
 from reb_action.model.verdict import Verdict
@@ -8,6 +9,10 @@ from reb_action.render.markup import Html, Node, block, each, el, join, spaced
 from reb_action.render.page.levels import LOG_LINES
 from reb_action.render.page.view import SHOWN, View, code, facts, folded, table
 from reb_action.render.quantities import count, duration, size
+
+_KNOWN_HOOKS: Final = (
+    "These run whenever the reported interpreter starts; their files are those of known packages:"
+)
 
 
 def agent(view: View) -> Html:
@@ -102,6 +107,10 @@ def _noteworthy(verdict: Verdict) -> Iterator[Node]:
     if verdict.hooks:
         start = "These run whenever the reported interpreter starts:"
         yield spaced(start, _listed(verdict.hooks))
+    if verdict.known_hooks:
+        start = "So do these, whose files are those of known packages:"
+        known = (f"{hook} ({name})" for hook, name in sorted(verdict.known_hooks.items()))
+        yield spaced(start if verdict.hooks else _KNOWN_HOOKS, _listed(known))
     if verdict.environment:
         set_by = (f"{name}={value}" for name, value in sorted(verdict.environment.items()))
         yield spaced("The report sets, for every probe:", _listed(set_by))
