@@ -1,11 +1,11 @@
 """Runs one command of the sandbox under watch, ends all it left, and tells what was seen.
 
 Run by the sandbox's own trusted interpreter, never by the agent's: `python3 -I -S supervise.py`.
-The request is JSON on standard input: nonce, argv, cwd, env, timeout_seconds, out, replace,
-collect, answer, libraries, namespace. The answer is one line of JSON on standard error; the
-command's two streams both go to standard output. This process protects itself before it reads the
-request: from then on no other process of its user can trace it, read its memory or open its
-descriptors, so nothing that it starts can read the nonce or write to that channel.
+The request is JSON on standard input: nonce, argv, cwd, env, timeout_seconds, out, collect,
+answer, libraries, namespace. The answer is one line of JSON on standard error; the command's two
+streams both go to standard output. This process protects itself before it reads the request: from
+then on no other process of its user can trace it, read its memory or open its descriptors, so
+nothing that it starts can read the nonce or write to that channel.
 """
 
 import base64
@@ -189,22 +189,12 @@ def fresh(folder):
     os.makedirs(folder)
 
 
-def swap(replace, before):
-    """Put other content in the place of files, and note in `before` how they were."""
-    for path, text in replace.items():
-        with open(path, "rb") as stream:
-            before[path] = stream.read()
-        with open(path, "wb") as stream:
-            stream.write(text.encode())
-
-
 def run(request):
     """Run the request and return the answer."""
-    existing, before = {}, {}
+    existing = {}
     try:
         fresh(request["out"])
         existing = matches(request["collect"])
-        swap(request["replace"], before)
         child = subprocess.Popen(
             request["argv"], cwd=request["cwd"], env=request["env"], stdin=subprocess.DEVNULL,
             stdout=1, stderr=1, start_new_session=True, close_fds=True)  # fmt: skip
@@ -215,10 +205,6 @@ def run(request):
         seen["survivors"] = end_all(request["namespace"])
         code = child.wait()
         seen["exit_code"] = None if seen["timed_out"] else code
-    finally:
-        for path, data in before.items():
-            with open(path, "wb") as stream:
-                stream.write(data)
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     seen["cpu_seconds"] = usage.ru_utime + usage.ru_stime
     found = matches(request["collect"]).items()

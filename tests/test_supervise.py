@@ -45,7 +45,6 @@ def told(out, code, **other):
         "out": str(out),
         "collect": [],
         "answer": None,
-        "replace": {},
         "libraries": "^libnone",
         "namespace": str(Path("/proc/self/ns/pid").readlink()),
         **other,
@@ -82,22 +81,6 @@ def test_command_that_does_not_end_is_ended(out):
     answer, _ = told(out, "import time; time.sleep(300)", timeout_seconds=0.3)
     assert (answer["timed_out"], answer["exit_code"]) == (True, None)
     assert time.monotonic() - begun < 20
-
-
-def test_replaced_file_is_back_whatever_the_command_did_to_it(out, tmp_path):
-    file = tmp_path / "train.py"
-    file.write_bytes(b"original\r\n\xff")
-    code = f"p = {str(file)!r}; print(open(p).read()); open(p, 'w').write('changed')"
-    _, log = told(out, code, replace={str(file): "decoy"})
-    assert (log, file.read_bytes()) == (b"decoy\n", b"original\r\n\xff")
-
-
-def test_replaced_file_is_back_when_the_command_cannot_start(out, tmp_path):
-    file = tmp_path / "train.py"
-    file.write_text("original")
-    answer, _ = told(out, "", argv=["/nowhere/python"], replace={str(file): "decoy"})
-    assert answer["error"].startswith("FileNotFoundError")
-    assert file.read_text() == "original"
 
 
 def test_only_files_of_this_run_are_collected(out, tmp_path):

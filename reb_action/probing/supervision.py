@@ -26,7 +26,7 @@ class Request:
     """A command to run under watch.
 
     `out` is made afresh; `collect` are glob patterns of files to describe; `answer` is a file to
-    bring back; `replace` puts other text in the place of files for the time of the run.
+    bring back.
     """
 
     argv: tuple[str, ...]
@@ -36,7 +36,6 @@ class Request:
     out: str
     collect: Sequence[str] = ()
     answer: str | None = None
-    replace: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,7 +128,6 @@ def _question(request: Request, secret: str) -> str:
         "out": request.out,
         "collect": list(request.collect),
         "answer": request.answer,
-        "replace": dict(request.replace),
         "libraries": _LIBRARIES,
         # Only in another namespace than ours may the supervisor end every process that it can.
         "namespace": str(Path("/proc/self/ns/pid").readlink()),
