@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from gateway_fixtures import model_server, opened
 from github_api.fixtures import api, enterprise_api
+from hypothesis import HealthCheck, settings
 from sandbox_fixtures import container, docker_image, sandbox, scratch, start
 
 __all__ = [
@@ -23,6 +24,10 @@ __all__ = [
 # With PYTHONUNBUFFERED or PYTHONDONTWRITEBYTECODE set, what a user's Python does goes unseen.
 for _name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[_name]
+
+# A machine that is busy with other work is slow; the code under test is not to blame.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 TESTS = Path(__file__).parent
 SUITES = {"act": "act", "agents": "agents"}

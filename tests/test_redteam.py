@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from reb_action.redteam.play import arena, control, options, play
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Command, Kind
 
+pytestmark = pytest.mark.slow
+
 
 def kind_for(cheater):
     return Kind.DOCKER if cheater.isolated else Kind.LOCAL
@@ -35,6 +38,10 @@ def naive_kind_for(cheater):
 def marked(cheater, kind_of=None):
     kind = (kind_of or kind_for)(cheater)
     marks = [pytest.mark.docker] if kind is Kind.DOCKER else []
+    if "
+cc " in (cheater.folder / "run.sh").read_text() and shutil.which("cc") is None:
+        reason = "a cheater has to be compiled, and there is no cc (Debian: gcc, libc6-dev)"
+        marks.append(pytest.mark.skip(reason=reason))
     return pytest.param(cheater, id=cheater.name, marks=marks)
 
 

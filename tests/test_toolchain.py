@@ -197,6 +197,7 @@ def test_modules_with_a_stub_alone_are_the_same_in_a_reduced_file(
     assert not whole.missing
 
 
+@pytest.mark.slow
 def test_random_programs_are_the_same_reduced(tools: Path, tmp_path: Path):
     sources = {f"p{seed}.py": program(seed).encode() for seed in range(200)}
     sources = {path: source for path, source in sources.items() if is_python(source)}
