@@ -16,10 +16,11 @@ from rich.text import Text
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
+from reb_action.render.board_lines import board_lines
 from reb_action.render.escape import log
-from reb_action.render.scoreboard import board_lines, board_tables
-from reb_action.render.terminal import short_table, verdict_tables
-from reb_action.render.text import short_lines, verdict_lines
+from reb_action.render.lines import short_lines, verdict_lines
+from reb_action.render.terminal.scoreboard import board_tables
+from reb_action.render.terminal.verdict import short_table, verdict_tables
 from reb_action.trial import Tell
 
 _NARROW: Final = 72

@@ -9,7 +9,7 @@ from reb_action.errors import UsageError
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
-from reb_action.render import site
+from reb_action.render.html import site
 
 
 def write(folders: Sequence[Path], plan: Plan | None, *, out: Path) -> int:

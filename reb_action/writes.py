@@ -15,11 +15,11 @@ from reb_action.model.publication import CheckRun, Comment, Push
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Verdict
-from reb_action.render import site
-from reb_action.render.checks import level_checks, trial_checks
-from reb_action.render.comment import comment
-from reb_action.render.edition import Compared, Edition
-from reb_action.render.sections import FINE, is_fine
+from reb_action.render.html import site
+from reb_action.render.markdown.checks import level_checks, trial_checks
+from reb_action.render.markdown.comment import comment
+from reb_action.render.markdown.run_report import Compared, Edition
+from reb_action.render.markdown.sections import FINE, is_fine
 
 TRIAL_CHECKS: Final = 50
 """Above so many trials checks are written by level: GitHub allows 80 writes in a minute."""

@@ -12,7 +12,7 @@ from reb_action.github.faults import Fault, RefusedError
 from reb_action.model.publication import CheckRun, Comment, Push, Written
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.render.edition import Compared
+from reb_action.render.markdown.run_report import Compared
 from reb_action.writes import Made
 
 Write = CheckRun | Comment | Push

@@ -9,7 +9,7 @@ from reb_action.gate import parse
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.publication import RunOrder
 from reb_action.model.verdict import Scoring
-from reb_action.render.edition import Compared, Edition
+from reb_action.render.markdown.run_report import Compared, Edition
 
 LEVELS = tuple(Level)
 COMMIT, BASE = "c0ffee" + "0" * 34, "ba5e" + "0" * 36

@@ -40,7 +40,7 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
-from reb_action.render.page import View
+from reb_action.render.html.page import View
 from reb_action.verdict import Evidence, judge
 
 PYTHON = "/home/agent/miniconda3/envs/mamba/bin/python"

@@ -14,9 +14,9 @@ from oracles.markdown import NOTIFIES, read
 from reb_action import __version__
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
-from reb_action.render.comment import LIMIT, STAGES, comment
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.marks import DOUBTED
+from reb_action.render.markdown.comment import LIMIT, STAGES, comment
+from reb_action.render.outcomes import DOUBTED
 
 TAGS = {
     *("<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"),

@@ -13,7 +13,7 @@ from reb_action.agents.inventory import Here, inventory
 from reb_action.cli import cli
 from reb_action.model.agent import Dialect
 from reb_action.model.listing import AgentList, ListedAgent
-from reb_action.render.agents import agent_lines
+from reb_action.render.agent_list import agent_lines
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
 

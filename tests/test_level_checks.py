@@ -17,7 +17,7 @@ from reb_action.model.publication import (
     AnnotationLevel,
     Conclusion,
 )
-from reb_action.render.checks import capped, level_checks, trial_checks
+from reb_action.render.markdown.checks import capped, level_checks, trial_checks
 
 
 @pytest.fixture(scope="module")

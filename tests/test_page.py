@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reb_action.model.manifest import Level
 from reb_action.render import escape
-from reb_action.render.marks import DOUBTED
-from reb_action.render.markup import block, each, el, join
-from reb_action.render.page import trial_page
-from reb_action.render.page.levels import levels
+from reb_action.render.html.markup import block, each, el, join
+from reb_action.render.html.page import trial_page
+from reb_action.render.html.page.levels import levels
+from reb_action.render.outcomes import DOUBTED
 
 HOSTILE = (
     "</details></article><script>alert(1)</script>",
@@ -230,10 +230,10 @@ def test_levels_that_are_not_qualified_are_marked(monkeypatch):
     view = page_samples.full()
     every = read(trial_page(view))
     assert DOUBTED in every.said
-    monkeypatch.setattr("reb_action.render.page.view.unqualified", lambda _: frozenset())
+    monkeypatch.setattr("reb_action.render.html.page.view.unqualified", lambda _: frozenset())
     none = read(trial_page(view))
     assert not any("\N{DAGGER}" in text for text in none.said)
-    monkeypatch.setattr("reb_action.render.page.view.unqualified", lambda _: {Level.C3})
+    monkeypatch.setattr("reb_action.render.html.page.view.unqualified", lambda _: {Level.C3})
     one = read(trial_page(view))
     assert one.said.count(DOUBTED) == 1
     assert one.said.count("failed\N{DAGGER}") == 4

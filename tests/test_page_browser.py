@@ -12,7 +12,7 @@ import pytest
 from reb_action import outputs, trial
 from reb_action.demo import committed
 from reb_action.layout import SessionLayout
-from reb_action.render.page import trial_page
+from reb_action.render.html.page import trial_page
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 

@@ -12,7 +12,7 @@ from oracles.runner_commands import Command, commands
 from reb_action.model.agent import Freeze
 from reb_action.model.manifest import Level
 from reb_action.render.escape import clean, log, page
-from reb_action.render.text import verdict_lines
+from reb_action.render.lines import verdict_lines
 from reb_action.verdict import judge
 
 # Each is a command to the runner as it stands, but for those that are marked harmless.

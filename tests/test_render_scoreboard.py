@@ -12,7 +12,9 @@ from reb_action.model.scoreboard import Imports, Known, Share
 from reb_action.model.verdict import Scoring
 from reb_action.published import rows
 from reb_action.render import quantities, shares
-from reb_action.render.scoreboard import board_lines, board_summary, board_tables
+from reb_action.render.board_lines import board_lines
+from reb_action.render.markdown.scoreboard import board_summary
+from reb_action.render.terminal.scoreboard import board_tables
 from reb_action.statistics import wilson
 
 INCOMPLETE = (

@@ -17,11 +17,11 @@ from reb_action import documents, published
 from reb_action.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
-from reb_action.render import site
-from reb_action.render.site.cell import cell_of
-from reb_action.render.site.names import folder_of, page_of, safe
-from reb_action.render.site.pyramid import pyramid
-from reb_action.render.site.share import imports
+from reb_action.render.html import site
+from reb_action.render.html.site.cell import cell_of
+from reb_action.render.html.site.names import folder_of, page_of, safe
+from reb_action.render.html.site.pyramid import pyramid
+from reb_action.render.html.site.share import imports
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 

@@ -9,7 +9,7 @@ import scoreboards
 from test_site import views
 
 from reb_action import published
-from reb_action.render import site
+from reb_action.render.html import site
 
 PAGES = ("index.html", "trials.html", "trials/hustvl__Vim.codex.1.html")
 REQUIRED = os.environ.get("REB_BROWSER") == "required"

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from reb_action.model.manifest import Level
-from reb_action.render.marks import DOUBTED
-from reb_action.render.terminal import short_table, verdict_tables
-from reb_action.render.text import found, said, short_lines, verdict_lines
+from reb_action.render.lines import found, said, short_lines, verdict_lines
+from reb_action.render.outcomes import DOUBTED
+from reb_action.render.terminal.verdict import short_table, verdict_tables
 
 FULL, SMALL = page_samples.full(), page_samples.small()
 

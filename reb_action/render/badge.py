@@ -10,7 +10,7 @@ from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.escape import clean
-from reb_action.render.markup import Html, el
+from reb_action.render.html.markup import Html, el
 
 CACHE_SECONDS: Final = 3600
 """How long shields.io may show an old badge; it refuses less than 300."""

@@ -13,8 +13,8 @@ from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
-from reb_action.render.markdown import trial_summary
-from reb_action.render.marks import DOUBTED
+from reb_action.render.markdown.verdict import trial_summary
+from reb_action.render.outcomes import DOUBTED
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 

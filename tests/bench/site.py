@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import page_samples
 import scoreboards
 
-from reb_action.render import site
+from reb_action.render.html import site
 from reb_action.score import score
 
 FRONT = (1_250, 2_500, 5_000, 10_000)

@@ -1,0 +1,51 @@
+"""Builds the site: from a scoreboard and the trials' pages to files, by their path."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from reb_action import documents
+from reb_action.levels import LEVELS
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Scoring
+from reb_action.render import badge
+from reb_action.render.html.page import View, trial_page
+from reb_action.render.html.site.document import (
+    BOARD,
+    NUMBERS,
+    TRIALS,
+    board_page,
+    navigation,
+    trials_page,
+)
+from reb_action.render.html.site.figures import badge_of
+from reb_action.render.html.site.names import page_of
+
+
+def build(scoreboard: Scoreboard, views: Iterable[View] = ()) -> Mapping[str, bytes]:
+    """Return the whole site; a trial without a view is listed, and has no page of its own."""
+    pages = dict(trial_pages(views))
+    linked = {one.trial for one in scoreboard.trials if page_of(one.trial) in pages}
+    return {**dict(front(scoreboard, linked)), **pages}
+
+
+def front(scoreboard: Scoreboard, linked: Collection[str] = ()) -> Iterator[tuple[str, bytes]]:
+    """Yield all but the trials' pages; `linked` are the trials that will have one."""
+    yield BOARD, board_page(scoreboard, linked).encode()
+    yield TRIALS, trials_page(scoreboard, linked).encode()
+    # GitHub Pages would otherwise run the files of a branch through Jekyll.
+    yield ".nojekyll", b""
+    yield NUMBERS, documents.encode(scoreboard, kind="scoreboard")
+    for score in scoreboard.agents:
+        for spec in LEVELS:
+            for scoring in Scoring:
+                made = badge.badge_of(score, spec.level, scoring=scoring)
+                mark = "" if scoring is Scoring.STRICT else f"-{scoring}"
+                path = f"{badge_of(score, spec.level)}{mark}"
+                yield f"{path}.svg", badge.svg(made)
+                yield f"{path}.json", badge.endpoint(made)
+
+
+def trial_pages(views: Iterable[View]) -> Iterator[tuple[str, bytes]]:
+    """Yield the page of each trial as it is made: ten thousand need not be held at once."""
+    for view in views:
+        page = trial_page(view, above=navigation("../"))
+        yield page_of(view.verdict.trial), page.encode()
