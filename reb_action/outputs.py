@@ -36,10 +36,12 @@ def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
 
 def view(layout: SessionLayout, verdict: Verdict) -> View:
     """Return what the page of a trial shows, from what its folder holds."""
+    read = evidence.read(layout)
     return View(
         verdict=verdict,
-        evidence=evidence.read(layout),
+        evidence=read,
         agent_log=evidence.excerpt(layout.agent_log),
+        unqualified=qualified.unqualified(read.trial.manifest),
     )
 
 

@@ -70,7 +70,7 @@ def small():
         report=fault,
         hashes={"agent.json": "c2a19bae"},
     )
-    return View(verdict=judge(evidence), evidence=evidence, agent_log="")
+    return View(verdict=judge(evidence), evidence=evidence, agent_log="", unqualified=frozenset())
 
 
 def full():
@@ -97,7 +97,12 @@ def full():
         },
         hashes={f"levels/{level}.json": COMMIT + COMMIT[:24] for level in Level},
     )
-    return View(verdict=judge(evidence), evidence=evidence, agent_log="$ conda create\ndone\n")
+    return View(
+        verdict=judge(evidence),
+        evidence=evidence,
+        agent_log="$ conda create\ndone\n",
+        unqualified=frozenset(evidence.trial.manifest.entrypoints),
+    )
 
 
 def unmeasured():

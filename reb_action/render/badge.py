@@ -10,7 +10,7 @@ from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.escape import clean
-from reb_action.render.html.markup import Html, el
+from reb_action.render.html.environment import render
 
 CACHE_SECONDS: Final = 3600
 """How long shields.io may show an old badge; it refuses less than 300."""
@@ -52,19 +52,7 @@ def endpoint(badge: Badge) -> bytes:
 def svg(badge: Badge) -> bytes:
     """Return the badge as a picture that loads nothing; its text fits whatever font is there."""
     left, right = (_width(text) + 2 * _PAD for text in (badge.label, badge.message))
-    image = el(
-        "svg",
-        el("title", badge.title),
-        el("rect", width=left + right, height=20, rx=3, fill=f"#{badge.colour}"),
-        el("path", d=f"M3 0H{left}V20H3A3 3 0 0 1 0 17V3A3 3 0 0 1 3 0Z", fill=f"#{_GREY}"),
-        el("g", _text(badge.label, 0), _text(badge.message, left), **_FONT),
-        xmlns="http://www.w3.org/2000/svg",
-        width=left + right,
-        height=20,
-        role="img",
-        aria_label=badge.title,
-    )
-    return f"{image.text}\n".encode()
+    return f"{render('site/badge.svg.j2', badge=badge, left=left, right=right)}\n".encode()
 
 
 def _colour(share: Share) -> str:
@@ -74,10 +62,6 @@ def _colour(share: Share) -> str:
     return next(colour for least, colour in _COLOURS if share.lowest >= least)
 
 
-def _text(text: str, left: int) -> Html:
-    return el("text", text, x=left + _PAD, y=14, textLength=_width(text))
-
-
 def _width(text: str) -> int:
     """Return the width of a text in pixels, in the font that the badge asks for first."""
     return round(sum(_WIDTHS.get(char, _WIDE if ord(char) > _LATIN else 7) for char in text))
@@ -85,7 +69,6 @@ def _width(text: str) -> int:
 
 _PAD: Final = 6
 _NAME: Final = 60
-_GREY: Final = "4a4944"
 _NONE: Final = "66645e"
 # White text on each has a contrast of at least 4.5.
 _COLOURS: Final = (
@@ -95,11 +78,6 @@ _COLOURS: Final = (
     (0.2, "9c4414"),
     (0.0, "a8231b"),
 )
-_FONT: Final = {
-    "fill": "#ffffff",
-    "font_family": "Verdana,DejaVu Sans,Geneva,sans-serif",
-    "font_size": 11,
-}
 # Advances in pixels at 11 px, of Verdana and of DejaVu Sans, which was drawn to the same widths.
 _GROUPS: Final = {
     3: " ',.IJijl",

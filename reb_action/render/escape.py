@@ -1,6 +1,5 @@
 """The one escaping function of each channel; untrusted text has no other way out."""
 
-import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -19,8 +18,10 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 def clean(text: str, *, limit: int = _LIMIT) -> str:
     """Return one visible line: no control, bidi or invisible characters, bounded in length."""
-    told = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
-    plain = _INVISIBLE.sub("", _ANSI.sub("", told))
+    if text.isascii() and text.isprintable() and len(text) <= limit:
+        return " ".join(text.split())
+    decoded = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+    plain = _INVISIBLE.sub("", _ANSI.sub("", decoded))
     # Before words are joined: what is hidden may stand between the line's start and a space.
     visible = (c for c in plain if c.isspace() or unicodedata.category(c) not in _HIDDEN)
     # Most text hides nothing: what is printable has none of these categories.
@@ -34,15 +35,10 @@ def log(text: str, *, limit: int = _LIMIT) -> str:
     return f"| {line}" if line.startswith("::") else line
 
 
-def page(text: str) -> str:
-    """Return text for HTML content and quoted attributes."""
-    return html.escape(clean(text, limit=4000), quote=True)
-
-
-def page_block(text: str, *, lines: int) -> str:
-    """Return the last lines of a log for the content of an HTML `pre`, each bounded in length."""
-    rows = text[-_LIMIT * lines :].rstrip().split("\n")[-lines:]
-    return html.escape("\n".join(_row(row) for row in rows), quote=True)
+def log_rows(text: str, *, rows: int) -> tuple[str, ...]:
+    """Return the last rows of a log with their spaces, each visible and bounded in length."""
+    lines = text[-_LIMIT * rows :].rstrip().split("\n")[-rows:]
+    return tuple(_row(line) for line in lines)
 
 
 def _row(line: str) -> str:

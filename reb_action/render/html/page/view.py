@@ -1,79 +1,113 @@
-"""What the page of a trial is made from, and the small parts that its sections share."""
+"""The values that the page of a trial shows."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import assert_never
 
+from reb_action.levels import LevelSpec, spec_of
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import Verdict
-from reb_action.qualified import unqualified
-from reb_action.render.html.markup import Html, Node, el, spaced
+from reb_action.model.observation import (
+    CudaObservation,
+    ImportsObservation,
+    RunObservation,
+)
+from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
+from reb_action.render.html import pyramid
+from reb_action.render.lines import doubt
 from reb_action.verdict import Evidence
-
-SHOWN: Final = 40
-"""How many things of a kind are listed; the rest is counted, and in the evidence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """A verdict, the evidence that it rests on, and the end of what the agent printed."""
+    """A trial: its verdict, the evidence, the end of the agent's log, the unqualified levels."""
 
     verdict: Verdict
     evidence: Evidence
     agent_log: str
-
-    @property
-    def unqualified(self) -> frozenset[Level]:
-        """The levels whose outcomes are marked."""
-        return unqualified(self.evidence.trial.manifest)
+    unqualified: frozenset[Level]
 
 
-def word(outcome: Outcome) -> str:
-    """Return an outcome as people read it."""
-    return outcome.replace("_", " ")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelView:
+    """A level; `mark` follows its outcome, one of the three observations may be there."""
+
+    result: LevelResult
+    spec: LevelSpec
+    mark: str
+    unqualified: bool
+    log: str
+    imports: ImportsObservation | None = None
+    cuda: CudaObservation | None = None
+    run: RunObservation | None = None
 
 
-def facts(*pairs: tuple[str, Node]) -> Html:
-    """Return named facts; a fact without a value is left out."""
-    told = [pair for pair in pairs if pair[1] is not None]
-    return el("dl", *(el("div", el("dt", name), el("dd", value)) for name, value in told))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimView:
+    """A claim of the report; `colour` is the class of its standing."""
+
+    claim: Claim
+    standing: str
+    colour: str
 
 
-def table(caption: str, heads: tuple[str, ...], rows: Iterable[tuple[Node, ...]]) -> Html:
-    """Return a table that a phone shows as cards; the roles survive the change of display."""
-    head = el("tr", *(el("th", name, scope="col", role="columnheader") for name in heads))
-    return el(
-        "table",
-        el("caption", caption),
-        el("thead", head, role="rowgroup"),
-        el("tbody", *(_row(heads, row) for row in rows), role="rowgroup"),
-        role="table",
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stratum:
+    """A level in the pyramid: its corners, its upper edge, and what is written beside it."""
+
+    level: LevelView
+    corners: str
+    top: int
+
+
+def levels(view: View) -> tuple[LevelView, ...]:
+    """Return every level, from the base up."""
+    return tuple(_level(result, view) for result in view.verdict.results)
+
+
+def strata(levels: Collection[LevelView]) -> tuple[Stratum, ...]:
+    """Return the strata of the pyramid, from the apex down."""
+    return tuple(
+        Stratum(level=level, corners=pyramid.corners(number), top=pyramid.top(number))
+        for number, level in enumerate(reversed(tuple(levels)))
     )
 
 
-def named(items: Iterable[str]) -> Html:
-    """Return names in a row, each a code of its own, and how many were left out."""
-    every = tuple(items)
-    more = f"and {len(every) - SHOWN:,} more" if len(every) > SHOWN else None
-    return spaced(*(code(name) for name in every[:SHOWN]), more)
-
-
-def code(text: str) -> Html:
-    """Return a name, path or command as it was written."""
-    return el("code", text)
-
-
-def folded(summary: str, *children: Node) -> Html:
-    """Return a part that opens on demand."""
-    return el("details", el("summary", summary), *children)
-
-
-def _row(heads: tuple[str, ...], cells: tuple[Node, ...]) -> Html:
-    first, *rest = zip(heads, cells, strict=True)
-    cell = el("th", first[1], scope="row", role="rowheader")
-    return el(
-        "tr",
-        cell,
-        *(el("td", text, role="cell", data_label=name) for name, text in rest),
-        role="row",
+def claims(verdict: Verdict) -> tuple[ClaimView, ...]:
+    """Return every claim with its standing in words."""
+    return tuple(
+        ClaimView(claim=claim, standing=_standing(claim), colour=_colour(claim))
+        for claim in verdict.audit.claims
     )
+
+
+def _level(result: LevelResult, view: View) -> LevelView:
+    level = result.level
+    observation = view.evidence.observations.get(level)
+    return LevelView(
+        result=result,
+        spec=spec_of(level),
+        mark=doubt(result, view.unqualified),
+        unqualified=level in view.unqualified,
+        log=view.evidence.logs.get(level, ""),
+        imports=observation if isinstance(observation, ImportsObservation) else None,
+        cuda=observation if isinstance(observation, CudaObservation) else None,
+        run=observation if isinstance(observation, RunObservation) else None,
+    )
+
+
+def _standing(claim: Claim) -> str:
+    if claim.standing is Standing.REFUTED and claim.under_claim:
+        return "refuted, an under-claim"
+    return claim.standing.replace("_", " ")
+
+
+def _colour(claim: Claim) -> str:
+    match claim.standing:
+        case Standing.SUPPORTED:
+            return Outcome.PASSED
+        case Standing.REFUTED:
+            return Outcome.BLOCKED if claim.under_claim else Outcome.FAILED
+        case Standing.UNVERIFIABLE | Standing.NOT_MADE:
+            return Outcome.NOT_APPLICABLE
+        case _:
+            assert_never(claim.standing)

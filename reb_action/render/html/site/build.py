@@ -8,16 +8,8 @@ from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.render import badge
 from reb_action.render.html.page import View, trial_page
-from reb_action.render.html.site.document import (
-    BOARD,
-    NUMBERS,
-    TRIALS,
-    board_page,
-    navigation,
-    trials_page,
-)
-from reb_action.render.html.site.figures import badge_of
-from reb_action.render.html.site.names import page_of
+from reb_action.render.html.site.document import BOARD, NUMBERS, TRIALS, board_page, trials_page
+from reb_action.render.html.site.names import badge_of, page_of
 
 
 def build(scoreboard: Scoreboard, views: Iterable[View] = ()) -> Mapping[str, bytes]:
@@ -47,5 +39,5 @@ def front(scoreboard: Scoreboard, linked: Collection[str] = ()) -> Iterator[tupl
 def trial_pages(views: Iterable[View]) -> Iterator[tuple[str, bytes]]:
     """Yield the page of each trial as it is made: ten thousand need not be held at once."""
     for view in views:
-        page = trial_page(view, above=navigation("../"))
+        page = trial_page(view, root="../")
         yield page_of(view.verdict.trial), page.encode()

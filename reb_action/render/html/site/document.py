@@ -1,21 +1,27 @@
-"""The frame of the site's pages: navigation, headline with what is missing, sections."""
+"""The two pages of the site: the leaderboard, and the table of all trials."""
 
-from collections.abc import Collection, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Collection
 from typing import Final
 
+from reb_action.levels import LEVELS
+from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.render.html.frame import head, sheet
-from reb_action.render.html.markup import Html, Node, each, el, join, spaced
-from reb_action.render.html.page.view import SHOWN, code, facts, folded
-from reb_action.render.html.site.board import board
-from reb_action.render.html.site.figures import figures, spent
-from reb_action.render.html.site.heat import heat
-from reb_action.render.html.site.trials import trials
+from reb_action.render import shares
+from reb_action.render.html.environment import render
+from reb_action.render.html.frame import STYLE, Frame
+from reb_action.render.html.site.board import (
+    PAPER_COLUMNS,
+    STRICT_COLUMNS,
+    paper_row,
+    published_row,
+    strict_fields,
+)
+from reb_action.render.html.site.figures import SPENT_COLUMNS, describe, spent_fields, strata
+from reb_action.render.html.site.heat import HEAT_COLUMNS, heat_maps
+from reb_action.render.html.site.names import badge_of, folder_of
+from reb_action.render.html.site.trials import TRIAL_COLUMNS, agents, trial_lines
 from reb_action.render.outcomes import DOUBT, MEANS
 from reb_action.render.quantities import count
-from reb_action.render.shares import UNSEEN, WORDS
 
 BOARD: Final = "index.html"
 TRIALS: Final = "trials.html"
@@ -29,133 +35,77 @@ _ICON: Final = (
 )
 
 
-def board_page(scoreboard: Scoreboard, pages: Collection[str]) -> str:
-    """Return the page that people link to."""
+def board_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
+    """Return the leaderboard; `linked` are the trials that have a page of their own."""
+    scores, published = scoreboard.agents, scoreboard.published
     return _page(
+        "site/board.html.j2",
         "researchenvbench: leaderboard",
-        _top("Leaderboard", scoreboard),
-        _section("agents", "Agents", board(scoreboard)),
-        _section("pyramids", "Pyramids", figures(scoreboard)),
-        _section("repositories", "Repositories by level", heat(scoreboard, pages)),
-        _section("spent", "What it took", spent(scoreboard)),
-        reb=scoreboard.reb,
+        scoreboard,
+        strict_columns=STRICT_COLUMNS,
+        strict_rows=tuple((score, strict_fields(score)) for score in scores),
+        paper_columns=PAPER_COLUMNS,
+        paper_rows=(*map(paper_row, scores), *map(published_row, published)),
+        sources=tuple(dict.fromkeys(row.source for row in published)),
+        pyramids=tuple((score, strata(score), describe(score)) for score in scores),
+        heat_columns=HEAT_COLUMNS,
+        heat_maps=heat_maps(scoreboard, linked),
+        spent_columns=SPENT_COLUMNS,
+        spent_rows=tuple((score, spent_fields(score)) for score in scores),
+        folder_of=folder_of,
+        badge_of=badge_of,
     )
 
 
-def trials_page(scoreboard: Scoreboard, pages: Collection[str]) -> str:
+def trials_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
     """Return the page that lists every trial."""
     return _page(
+        "site/trials.html.j2",
         "researchenvbench: all trials",
-        _top("All trials", scoreboard),
-        _section("trials", "Trials", trials(scoreboard, pages)),
-        reb=scoreboard.reb,
+        scoreboard,
+        agents=agents(scoreboard),
+        outcomes=tuple(Outcome),
+        trial_columns=TRIAL_COLUMNS,
+        trial_lines=trial_lines(scoreboard, linked),
     )
 
 
-def navigation(root: str = "") -> Html:
-    """Return the way to the site's pages from a page below `root`."""
-    return el(
-        "nav",
-        el("a", "researchenvbench", href=f"{root}{BOARD}"),
-        el("a", "All trials", href=f"{root}{TRIALS}"),
-        class_="above",
-        aria_label="Site",
+def _page(template: str, title: str, scoreboard: Scoreboard, **values: object) -> str:
+    page = render(
+        template,
+        frame=Frame(
+            title=title,
+            styles=(STYLE, "site/site.css"),
+            script="site/site.js",
+            icon=_ICON,
+            root="",
+        ),
+        board=scoreboard,
+        headline=_headline(scoreboard),
+        gaps=_gaps(scoreboard),
+        levels=LEVELS,
+        unseen=shares.UNSEEN,
+        legend={**shares.WORDS, DOUBT: MEANS},
+        numbers=NUMBERS,
+        **values,
     )
-
-
-def _page(title: str, top: Html, *sections: Html, reb: str) -> str:
-    css = f"{sheet()}{_own('site.css')}"
-    main = el("main", *sections, id="content")
-    skip = el("a", "Skip to the results", href="#content", class_="skip")
-    body = el("body", skip, navigation(), top, main, _foot(reb), class_="site")
-    start = el("head", head(title, css=css, js=_own("site.js"), icon=_ICON))
-    return f"<!doctype html>\n{el('html', start, body, lang='en').text}\n"
-
-
-@cache
-def _own(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
-def _top(title: str, scoreboard: Scoreboard) -> Html:
-    return el(
-        "header",
-        el("p", "Does it really run?", class_="eyebrow"),
-        el("h1", title),
-        el("p", _headline(scoreboard), class_="headline"),
-        _incomplete(scoreboard),
-        class_="head",
-    )
+    return f"{page}\n"
 
 
 def _headline(scoreboard: Scoreboard) -> str:
-    repositories = len({one.repository for one in scoreboard.trials})
-    seen = len(scoreboard.trials)
+    repositories = len({trial.repository for trial in scoreboard.trials})
+    judged = len(scoreboard.trials)
     return (
         f"{count(len(scoreboard.agents), 'agent')} on"
         f" {count(repositories, 'repository', 'repositories')}:"
-        f" {seen:,} of {count(seen + len(scoreboard.missing), 'trial')} with a verdict."
+        f" {judged:,} of {count(judged + len(scoreboard.missing), 'trial')} with a verdict."
     )
 
 
-def _incomplete(scoreboard: Scoreboard) -> Node:
-    if scoreboard.complete:
-        return None
+def _gaps(scoreboard: Scoreboard) -> str:
     missing, invalid = len(scoreboard.missing), len(scoreboard.invalid)
-    told = [
+    parts = (
         f"{count(missing, 'trial is', 'trials are')} missing" if missing else "",
         f"{count(invalid, 'trial is', 'trials are')} invalid" if invalid else "",
-    ]
-    return el(
-        "div",
-        el(
-            "p",
-            spaced(
-                el("strong", "This comparison is incomplete."),
-                f"{_and(told)}.",
-                UNSEEN,
-            ),
-        ),
-        _named("Missing", scoreboard.missing),
-        _named("Invalid", scoreboard.invalid),
-        class_="incomplete",
     )
-
-
-def _and(parts: list[str]) -> str:
     return " and ".join(part for part in parts if part)
-
-
-def _named(word: str, trials: Mapping[str, str]) -> Node:
-    if not trials:
-        return None
-    shown = tuple(trials.items())[:SHOWN]
-    listed = each("li", (join(code(name), f": {why}") for name, why in shown))
-    more = el("li", f"and {len(trials) - SHOWN:,} more") if len(trials) > SHOWN else None
-    return folded(f"{word}, to run again: {len(trials):,}", el("ul", listed, more))
-
-
-def _section(name: str, title: str, content: Node) -> Html:
-    return el("section", el("h2", title), content, id=name)
-
-
-def _foot(reb: str) -> Html:
-    return el(
-        "footer",
-        el(
-            "p",
-            "Where the intervals of two shares overlap, the difference may be chance.",
-        ),
-        facts(
-            ("passed", "The level holds."),
-            ("failed", "It does not."),
-            ("blocked", "No usable report or interpreter, so nothing could be observed; counts 0."),
-            ("n/a", "The manifest says so, with a reason; not counted."),
-            ("invalid", "Not measured, or a fault of ours or the runner's; not counted."),
-            *WORDS.items(),
-            (DOUBT, MEANS),
-        ),
-        el(
-            "p", spaced(f"Put together by reb {reb}.", el("a", "All numbers as JSON", href=NUMBERS))
-        ),
-    )

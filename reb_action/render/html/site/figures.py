@@ -1,17 +1,19 @@
-"""Each agent as a pyramid, with its badges, and what its trials took."""
+"""Each agent as a pyramid, and the means of what its trials took."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
-from reb_action.levels import LEVELS
+from reb_action.levels import LEVELS, LevelSpec
 from reb_action.model.agent import Ending
-from reb_action.model.scoreboard import AgentScore, Known, Scoreboard
-from reb_action.render.html.markup import Html, el, join, spaced
-from reb_action.render.html.site.grid import Column, Field, Row, grid
-from reb_action.render.html.site.names import folder_of
-from reb_action.render.html.site.pyramid import pyramid
-from reb_action.render.quantities import count, duration, size
+from reb_action.model.scoreboard import AgentScore, Share
+from reb_action.model.verdict import Scoring
+from reb_action.render import shares
+from reb_action.render.html import pyramid
+from reb_action.render.html.site.table import Column, Field, mean_field
+from reb_action.render.quantities import duration, size
 
-_SPENT = (
+SPENT_COLUMNS: Final = (
     Column(name="agent"),
     Column(name="tokens in", title="per trial"),
     Column(name="tokens out", title="per trial"),
@@ -22,74 +24,73 @@ _SPENT = (
 )
 
 
-def figures(scoreboard: Scoreboard) -> Html:
-    """Return a pyramid for every agent, as full as its strict shares."""
-    how = "Each stratum is as full as the agent's share by the strict scoring, C0 at the base."
-    drawn = (_figure(score) for score in scoreboard.agents)
-    return join(el("p", how, class_="rule"), el("div", *drawn, class_="figures"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stratum:
+    """A level of an agent: its outline, the parts that its share fills, and both shares."""
+
+    spec: LevelSpec
+    top: int
+    outline: str
+    maybe: str | None
+    sure: str | None
+    strict: str
+    paper: str
+    has_strict: bool
+    has_paper: bool
 
 
-def spent(scoreboard: Scoreboard) -> Html:
-    """Return what the agents' trials took, on average over those that know it."""
-    rows = (_spent(score) for score in scoreboard.agents)
-    return grid("Means over the trials that know the number", _SPENT, rows, class_="spent")
+def strata(score: AgentScore) -> tuple[Stratum, ...]:
+    """Return the strata of an agent's pyramid, from the apex down."""
+    strict, paper = (score.levels.get(scoring, {}) for scoring in (Scoring.STRICT, Scoring.PAPER))
+    return tuple(
+        _stratum(number, spec, strict.get(spec.level), paper.get(spec.level))
+        for number, spec in enumerate(reversed(LEVELS))
+    )
 
 
-def badge_of(score: AgentScore, level: str) -> str:
-    """Return the address of a badge without its ending, from the root of the site."""
-    return f"badges/{folder_of(score)}/{level}"
+def describe(score: AgentScore) -> str:
+    """Return an agent's pyramid in words."""
+    return " ".join(("From the base:", *_sentences(score)))
 
 
-def _figure(score: AgentScore) -> Html:
-    name = folder_of(score)
-    links = (
-        el(
-            "a",
-            spec.level,
-            href=f"{badge_of(score, spec.level)}.svg",
-            aria_label=f"{spec.level}: badge of {score.agent}",
+def spent_fields(score: AgentScore) -> tuple[Field, ...]:
+    """Return what an agent's trials took, on average over those that know it, and their ends."""
+    spent, judged = score.spent, score.judged
+    return (
+        mean_field(spent.input_tokens, judged, "{:,.0f}".format),
+        mean_field(spent.output_tokens, judged, "{:,.0f}".format),
+        mean_field(spent.cost_usd, judged, "{:,.2f}".format),
+        mean_field(spent.seconds, judged, duration),
+        mean_field(spent.prefix_bytes, judged, size),
+        Field(text=", ".join(_endings(score))),
+    )
+
+
+def _stratum(number: int, spec: LevelSpec, strict: Share | None, paper: Share | None) -> Stratum:
+    counted = strict is not None and strict.counted > 0
+    sure = (strict.lowest or 0.0) if strict and counted else 0.0
+    maybe = (strict.share or 0.0) if strict and counted else 0.0
+    return Stratum(
+        spec=spec,
+        top=pyramid.top(number),
+        outline=pyramid.corners(number),
+        maybe=pyramid.corners(number, maybe) if maybe > sure else None,
+        sure=pyramid.corners(number, sure) if sure else None,
+        strict=shares.bracket(strict),
+        paper=shares.bracket(paper),
+        has_strict=shares.planned(strict),
+        has_paper=shares.planned(paper),
+    )
+
+
+def _sentences(score: AgentScore) -> Iterator[str]:
+    for spec in LEVELS:
+        measured = (
+            f"{scoring} {shares.bracket(share)}"
+            for scoring in Scoring
+            if (share := score.levels.get(scoring, {}).get(spec.level)) is not None
         )
-        for spec in LEVELS
-    )
-    caption = el(
-        "figcaption",
-        el("h3", score.agent),
-        el("p", _caption(score), class_="model"),
-    )
-    return el(
-        "figure",
-        caption,
-        pyramid(score, name=f"pyramid-{name}"),
-        el("p", spaced("Badges:", *links), class_="badges"),
-        id=f"agent-{name}",
-    )
-
-
-def _caption(score: AgentScore) -> str:
-    trials = count(score.judged, "trial")
-    return trials if score.model is None else f"{score.model}, {trials}"
-
-
-def _spent(score: AgentScore) -> Row:
-    found = score.spent
-    fields = (
-        _mean(found.input_tokens, lambda mean: f"{mean:,.0f}", score),
-        _mean(found.output_tokens, lambda mean: f"{mean:,.0f}", score),
-        _mean(found.cost_usd, lambda mean: f"{mean:,.2f}", score),
-        _mean(found.seconds, duration, score),
-        _mean(found.prefix_bytes, size, score),
-        Field(shown=", ".join(_endings(score))),
-    )
-    head = join(score.agent, el("small", score.model) if score.model else None)
-    return Row(head=head, fields=fields)
-
-
-def _mean(known: Known, told: Callable[[float], str], score: AgentScore) -> Field:
-    if not known.trials:
-        return Field(shown=el("span", "unknown", class_="absent"), value="")
-    mean = known.total / known.trials
-    few = f"over {known.trials:,} trials" if known.trials != score.judged else None
-    return Field(shown=join(told(mean), el("small", few) if few else None), value=float(mean))
+        yield f"{spec.level} {spec.title}: {', '.join(measured) or 'not measured'}."
 
 
 def _endings(score: AgentScore) -> Iterator[str]:

@@ -1,62 +1,65 @@
-"""The heat map: repositories by levels, one for each agent."""
+"""The heat maps: repositories by levels, one map for each agent."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
 
 from reb_action.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard, TrialRow
-from reb_action.render.html.markup import Html, Node, breakable, el, join, spaced
-from reb_action.render.html.site.board import order
-from reb_action.render.html.site.cell import cell_of
-from reb_action.render.html.site.grid import Column, Field, Row, choice, controls, grid, search
 from reb_action.render.html.site.names import agent_of, page_of
+from reb_action.render.html.site.table import LEVEL_COLUMNS, Column, Field, outcome_field
 
-_COLUMNS = (
-    Column(name="repository"),
-    *(Column(name=spec.level, title=spec.title, first="descending") for spec in LEVELS),
-    Column(name="trials"),
-)
+HEAT_COLUMNS: Final = (Column(name="repository"), *LEVEL_COLUMNS, Column(name="trials"))
 
 
-def heat(scoreboard: Scoreboard, pages: Collection[str]) -> Html:
-    """Return the maps, agent after agent; with a script, the one that is chosen."""
-    found = _by_agent(scoreboard.trials)
-    names = tuple(dict.fromkeys((*(one for one in order(scoreboard) if one in found), *found)))
-    options = (*((name, name) for name in names), ("", "every agent"))
-    chosen = controls("Choose what the map shows", choice("Agent", "section", options), _by_text())
-    return join(chosen, *(_map(name, found[name], pages) for name in names))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One attempt at a repository; `page` is the address of its page, if it has one."""
+
+    number: int
+    page: str | None
 
 
-def _by_text() -> Html:
-    return search("Repository")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeatRow:
+    """One repository: its levels over all attempts."""
+
+    repository: str
+    fields: tuple[Field, ...]
+    attempts: tuple[Attempt, ...]
 
 
-def _map(name: str, rows: dict[str, list[TrialRow]], pages: Collection[str]) -> Html:
-    listed = (_row(repository, rows[repository], pages) for repository in sorted(rows))
-    table = grid(f"What {name} came to, by repository", _COLUMNS, listed, class_="heat")
-    return el("div", el("h3", name), table, data_section=name)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeatMap:
+    """The repositories of one agent."""
+
+    agent: str
+    rows: tuple[HeatRow, ...]
 
 
-def _row(repository: str, trials: list[TrialRow], pages: Collection[str]) -> Row:
+def heat_maps(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[HeatMap, ...]:
+    """Return a map for each agent that has trials, in the order of the leaderboard."""
+    trials: dict[str, dict[str, list[TrialRow]]] = defaultdict(lambda: defaultdict(list))
+    for trial in scoreboard.trials:
+        trials[agent_of(trial)][trial.repository].append(trial)
+    ordered = (agent for agent in map(agent_of, scoreboard.agents) if agent in trials)
+    return tuple(
+        HeatMap(
+            agent=agent,
+            rows=tuple(_row(name, rows, linked) for name, rows in sorted(trials[agent].items())),
+        )
+        for agent in dict.fromkeys((*ordered, *trials))
+    )
+
+
+def _row(repository: str, trials: list[TrialRow], linked: Collection[str]) -> HeatRow:
     fields = (
-        cell_of([one.cells[spec.level] for one in trials if spec.level in one.cells])
+        outcome_field([trial.cells[spec.level] for trial in trials if spec.level in trial.cells])
         for spec in LEVELS
     )
-    ordered = sorted(trials, key=lambda one: one.attempt)
-    attempts = Field(shown=spaced(*_attempts(ordered, pages)), value=float(len(trials)))
-    return Row(head=breakable(repository), fields=(*fields, attempts))
-
-
-def _attempts(trials: list[TrialRow], pages: Collection[str]) -> Iterator[Node]:
-    for one in trials:
-        number = str(one.attempt)
-        label = f"{one.repository}, attempt {number}"
-        linked = el("a", number, href=page_of(one.trial), aria_label=f"{number}: {label}")
-        yield linked if one.trial in pages else number
-
-
-def _by_agent(trials: tuple[TrialRow, ...]) -> dict[str, dict[str, list[TrialRow]]]:
-    found: dict[str, dict[str, list[TrialRow]]] = defaultdict(lambda: defaultdict(list))
-    for one in trials:
-        found[agent_of(one)][one.repository].append(one)
-    return found
+    attempts = (
+        Attempt(number=trial.attempt, page=page_of(trial.trial) if trial.trial in linked else None)
+        for trial in sorted(trials, key=lambda trial: trial.attempt)
+    )
+    return HeatRow(repository=repository, fields=tuple(fields), attempts=tuple(attempts))

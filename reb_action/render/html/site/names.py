@@ -41,3 +41,8 @@ def _hashed(shown: str, name: str) -> str:
     kept = re.sub(r"[^A-Za-z0-9]+", "-", shown).strip("-")[:60]
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{kept}-{digest}" if kept else digest
+
+
+def badge_of(score: AgentScore, level: str) -> str:
+    """Return the address of a badge without its ending, from the root of the site."""
+    return f"badges/{folder_of(score)}/{level}"

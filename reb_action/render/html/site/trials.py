@@ -1,22 +1,27 @@
-"""The table of all trials: what each came to, and the first level that does not hold."""
+"""The rows of the table of all trials, and what it can be filtered by."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Final
 
 from reb_action.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.escape import clean
-from reb_action.render.html.markup import Html, Node, breakable, el, join, spaced
-from reb_action.render.html.site.board import order
-from reb_action.render.html.site.cell import cell_of
-from reb_action.render.html.site.grid import Column, Field, Row, choice, controls, grid, search
 from reb_action.render.html.site.names import agent_of, page_of
+from reb_action.render.html.site.table import (
+    LEVEL_COLUMNS,
+    UNKNOWN,
+    Column,
+    Field,
+    key_of,
+    outcome_field,
+)
 from reb_action.render.quantities import duration
 
-_COLUMNS = (
+TRIAL_COLUMNS: Final = (
     Column(name="trial"),
-    *(Column(name=spec.level, title=spec.title, first="descending") for spec in LEVELS),
+    *LEVEL_COLUMNS,
     Column(name="first failure"),
     Column(name="agent's time"),
     Column(name="cost", title="USD"),
@@ -24,52 +29,63 @@ _COLUMNS = (
 _REASON: Final = 110
 
 
-def trials(scoreboard: Scoreboard, pages: Collection[str]) -> Html:
-    """Return every trial that has a verdict."""
-    agents = tuple(dict.fromkeys((*order(scoreboard), *map(agent_of, scoreboard.trials))))
-    levels = (("", "any level"), *((spec.level, f"{spec.level} {spec.title}") for spec in LEVELS))
-    outcomes = (("", "any outcome"), *((one, one.replace("_", " ")) for one in Outcome))
-    chosen = controls(
-        "Filter the trials",
-        search("Repository or reason"),
-        choice("Agent", "agent", (("", "every agent"), *((name, name) for name in agents))),
-        choice("Level", "level", levels),
-        choice("Outcome", "outcome", outcomes),
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """The first level that failed, and why."""
+
+    level: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialLine:
+    """One trial; `page` is the address of its page, if it has one."""
+
+    trial: TrialRow
+    agent: str
+    page: str | None
+    fields: tuple[Field, ...]
+    failure: Failure | None
+    seconds: Field
+    cost: Field
+
+
+def trial_lines(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[TrialLine, ...]:
+    """Return a row for every trial that has a verdict."""
+    return tuple(_line(trial, linked) for trial in scoreboard.trials)
+
+
+def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
+    """Return the agents of all trials, in the order of the leaderboard."""
+    every = (*map(agent_of, scoreboard.agents), *map(agent_of, scoreboard.trials))
+    return tuple(dict.fromkeys(every))
+
+
+def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
+    cost = trial.usage.cost_usd if trial.usage else None
+    return TrialLine(
+        trial=trial,
+        agent=agent_of(trial),
+        page=page_of(trial.trial) if trial.trial in linked else None,
+        fields=tuple(
+            outcome_field([trial.cells[spec.level]] if spec.level in trial.cells else [])
+            for spec in LEVELS
+        ),
+        failure=_first_failure(trial),
+        seconds=_number(trial.seconds, duration(trial.seconds or 0)),
+        cost=_number(cost, f"{cost or 0:.2f}"),
     )
-    rows = (_row(one, pages) for one in scoreboard.trials)
-    return join(chosen, grid("Every trial with a verdict", _COLUMNS, rows, class_="heat all"))
 
 
-def _row(one: TrialRow, pages: Collection[str]) -> Row:
-    cost = one.usage.cost_usd if one.usage else None
-    fields = (
-        *(cell_of([one.cells[spec.level]] if spec.level in one.cells else []) for spec in LEVELS),
-        Field(shown=_first_wrong(one), class_="why"),
-        _number(one.seconds, None if one.seconds is None else duration(one.seconds)),
-        _number(cost, None if cost is None else f"{cost:.2f}"),
-    )
-    return Row(head=_name(one, pages), fields=fields, agent=agent_of(one))
+def _number(value: float | None, text: str) -> Field:
+    return Field(text="", key=UNKNOWN) if value is None else Field(text=text, key=key_of(value))
 
 
-def _number(value: float | None, told: str | None) -> Field:
-    return Field(shown=told, value="" if value is None else float(value))
-
-
-def _name(one: TrialRow, pages: Collection[str]) -> Html:
-    page = page_of(one.trial) if one.trial in pages else None
-    name = breakable(one.repository)
-    named = el("a", name, href=page) if page else el("span", name)
-    return join(named, el("small", f"{agent_of(one)}, attempt {one.attempt}"))
-
-
-def _first_wrong(one: TrialRow) -> Node:
-    return next(_wrong(one), None)
-
-
-def _wrong(one: TrialRow) -> Iterator[Html]:
+def _first_failure(trial: TrialRow) -> Failure | None:
     for spec in LEVELS:
-        found = one.cells.get(spec.level)
-        if found is not None and found.outcome in (Outcome.FAILED, Outcome.BLOCKED):
-            cause = f"{found.cause.replace('_', ' ')}: " if found.cause else ""
-            told = f"{cause}{clean(found.reason, limit=_REASON)}"
-            yield el("span", spaced(el("b", spec.level), told))
+        cell = trial.cells.get(spec.level)
+        if cell is not None and cell.outcome in (Outcome.FAILED, Outcome.BLOCKED):
+            cause = f"{cell.cause.replace('_', ' ')}: " if cell.cause else ""
+            reason = f"{cause}{clean(cell.reason, limit=_REASON)}"
+            return Failure(level=spec.level, reason=reason)
+    return None

@@ -11,17 +11,16 @@ from html.parser import HTMLParser
 import page_samples
 import pytest
 import scoreboards
-from test_page import HOSTILE, VOID, filled
+from hostile import HOSTILE, VOID, filled
 
 from reb_action import documents, published
 from reb_action.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render.html import site
-from reb_action.render.html.site.cell import cell_of
+from reb_action.render.html.site.figures import strata
 from reb_action.render.html.site.names import folder_of, page_of, safe
-from reb_action.render.html.site.pyramid import pyramid
-from reb_action.render.html.site.share import imports
+from reb_action.render.html.site.table import imports_field, outcome_field
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 
@@ -39,7 +38,7 @@ class Reader(HTMLParser):
         self.skeleton.append((tag, *found))
         self.links += [found["href"]] if "href" in found else []
         self.ids += [found["id"]] if "id" in found else []
-        if tag not in {*VOID, "input", "link"}:
+        if tag not in VOID:
             self.open.append(tag)
         if tag == "table":
             self.tables.append([])
@@ -266,19 +265,20 @@ def test_equal_boards_are_equal_bytes():
 
 
 def test_imports_of_nobody_are_unknown_and_not_zero():
-    found = imports(Imports(missing=0, total=0, unknown=2))
-    assert found.text == '<span class="absent">2 trials unknown</span>'
+    field = imports_field(Imports(missing=0, total=0, unknown=2))
+    assert (field.text, field.absent, field.key) == ("2 trials unknown", True, "")
 
 
 def test_stratum_is_as_full_as_its_share():
-    score = board().agents[0]
-    found = re.findall(r'<polygon points="([^"]*)" class="(\w+)"', pyramid(score, name="p").text)
-    base = [points for points, kind in found if kind in ("track", "sure")][-2:]
-    track, sure = ([float(pair.split(",")[0]) for pair in points.split(" ")] for points in base)
+    every = strata(board().agents[0])
+    track, sure = (
+        [float(pair.split(",")[0]) for pair in points.split(" ")]
+        for points in (every[-1].outline, every[-1].sure)
+    )
     for left, right in ((0, 1), (3, 2)):
         filled_part = (sure[right] - sure[left]) / (track[right] - track[left])
         assert filled_part == pytest.approx(7 / 12, abs=0.005)
-    assert [kind for _, kind in found].count("maybe") == 1
+    assert [stratum.maybe is not None for stratum in every].count(True) == 1
 
 
 @pytest.mark.parametrize(
@@ -300,21 +300,18 @@ def test_cell_says_what_attempts_came_to(outcomes, words, class_):
         Cell(outcome=by[one], paper=by[one], reason="", cause=None, qualified=True)
         for one in outcomes
     ]
-    made = cell_of(cells)
-    assert (made.shown.text, made.class_) == (f"<span>{words}</span>", class_)
+    field = outcome_field(cells)
+    assert (field.text, field.small, field.class_) == (words, None, class_)
 
 
 def test_cell_tells_where_the_paper_differs_and_the_probe_is_in_doubt():
     cell = Cell(
         outcome=Outcome.FAILED, paper=Outcome.PASSED, reason="", cause=None, qualified=False
     )
-    assert cell_of([cell]).shown.text == (
-        "<span>failed\N{DAGGER}</span><small>paper: passed</small>"
-    )
-    other = replace(cell, outcome=Outcome.PASSED)
-    assert cell_of([cell, other]).shown.text == (
-        "<span>1 of 2\N{DAGGER}</span><small>paper: 2 of 2</small>"
-    )
+    field = outcome_field([cell])
+    assert (field.text, field.small) == ("failed\N{DAGGER}", "paper: passed")
+    field = outcome_field([cell, replace(cell, outcome=Outcome.PASSED)])
+    assert (field.text, field.small) == ("1 of 2\N{DAGGER}", "paper: 2 of 2")
 
 
 STRICT = [

@@ -16,7 +16,7 @@ from reb_action.render.html.page import trial_page
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 
-DEMO = Path(__file__).parent / "demo"
+DEMO = Path(__file__).parents[2] / "demo"
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
