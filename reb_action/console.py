@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
@@ -21,7 +21,6 @@ from reb_action.render.escape import log
 from reb_action.render.lines import short_lines, verdict_lines
 from reb_action.render.terminal.scoreboard import board_tables
 from reb_action.render.terminal.verdict import short_table, verdict_tables
-from reb_action.trial import Tell
 
 _NARROW: Final = 72
 """Columns below which tables would be all wrapping; plain lines read better there."""
@@ -31,7 +30,7 @@ _BOARD: Final = 100
 
 
 @contextmanager
-def telling(*, quiet: bool) -> Generator[Tell]:
+def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
     """Yield a function that tells; it writes to standard error, so that output stays clean."""
     began = time.monotonic()
     if quiet:
@@ -68,7 +67,7 @@ def show_short(verdict: Verdict, notes: str | None) -> None:
 
 
 @contextmanager
-def _live(began: float) -> Generator[Tell]:
+def _live(began: float) -> Generator[Callable[[str], None]]:
     """Show the newest line with a clock that runs; each older one stays, as in a log."""
     console = _console(sys.stderr)
     now: list[_Now] = []

@@ -1,10 +1,10 @@
-"""How an outcome is marked, the same in every text: its word, and the dagger after it."""
+"""The word and the mark of an outcome, the same on every text channel."""
 
 from typing import Final
 
 from reb_action.model.manifest import Outcome
 
-MARKS: Final = {
+WORDS: Final = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "FAILED",
     Outcome.BLOCKED: "BLOCKED",
@@ -13,13 +13,16 @@ MARKS: Final = {
 }
 """Words, not colours: they read the same in a log and in a screen reader."""
 
-DOUBT: Final = "\N{DAGGER}"
+UNQUALIFIED: Final = "\N{DAGGER}"
 """Follows the outcome of a level that is not qualified."""
 
-MEANS: Final = "not qualified: never yet seen to pass where it must and fail elsewhere."
-DOUBTED: Final = f"{DOUBT} {MEANS}"
+UNQUALIFIED_MEANING: Final = (
+    "not qualified: no controls have shown that this level passes in a correct environment and"
+    " fails in a wrong one."
+)
+UNQUALIFIED_NOTE: Final = f"{UNQUALIFIED} {UNQUALIFIED_MEANING}"
 
 
-def doubt(outcome: Outcome, *, qualified: bool) -> str:
-    """Return what follows an outcome: a mark where it was observed and is not qualified."""
-    return "" if qualified or outcome is Outcome.NOT_APPLICABLE else DOUBT
+def mark_outcome(outcome: Outcome, *, qualified: bool) -> str:
+    """Return the mark after an outcome; a level that does not apply has none."""
+    return "" if qualified or outcome is Outcome.NOT_APPLICABLE else UNQUALIFIED

@@ -1,41 +1,36 @@
-"""What the agent changed or left behind, for every channel."""
+"""What the agent changed or left behind, the same on every channel."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reb_action.model.verdict import Verdict
-from reb_action.render.quantities import count
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remark:
-    """A sentence of our own that ends in a colon, and the items after it, which are not ours."""
+    """A label of our own, and items that come from outside: each channel escapes them."""
 
-    sentence: str
+    label: str
     items: tuple[str, ...]
 
 
-def remarks(verdict: Verdict) -> Iterator[Remark]:
-    """Yield the remarks that every channel shows."""
-    if verdict.touched:
-        files = count(len(verdict.touched), "tracked file was", "tracked files were")
-        items = tuple(f"{file.path} ({file.change})" for file in verdict.touched)
-        yield Remark(sentence=f"{files} changed, and restored for the probes:", items=items)
-    if verdict.copies:
-        sentence = "Edited copies of modules of the repository stand where they may be imported:"
-        yield Remark(sentence=sentence, items=verdict.copies)
-    if verdict.survivors:
-        left = count(len(verdict.survivors), "process was", "processes were")
-        sentence = f"{left} still running when the agent ended:"
-        yield Remark(sentence=sentence, items=verdict.survivors)
+def list_remarks(verdict: Verdict) -> Iterator[Remark]:
+    """Yield the remarks for every channel; one without items is left out."""
+    touched = tuple(f"{file.path} ({file.change})" for file in verdict.touched)
+    remarks = (
+        Remark(label="Tracked files changed by the agent, restored for the probes", items=touched),
+        Remark(label="Edited copies of the repository's modules", items=verdict.copies),
+        Remark(label="Processes left running by the agent", items=verdict.survivors),
+    )
+    yield from (remark for remark in remarks if remark.items)
 
 
-def page_remarks(verdict: Verdict) -> Iterator[Remark]:
-    """Yield the remarks of a trial's page: those of every channel, and the environment's."""
-    yield from remarks(verdict)
-    if verdict.hooks:
-        sentence = "These run whenever the reported interpreter starts:"
-        yield Remark(sentence=sentence, items=verdict.hooks)
-    if verdict.environment:
-        items = tuple(f"{name}={value}" for name, value in sorted(verdict.environment.items()))
-        yield Remark(sentence="The report sets, for every probe:", items=items)
+def list_page_remarks(verdict: Verdict) -> Iterator[Remark]:
+    """Yield the remarks for the page of a trial, which has room for the environment too."""
+    variables = tuple(f"{name}={value}" for name, value in sorted(verdict.environment.items()))
+    remarks = (
+        Remark(label="Start-up hooks of the reported interpreter", items=verdict.hooks),
+        Remark(label="Environment variables set by the report for every probe", items=variables),
+    )
+    yield from list_remarks(verdict)
+    yield from (remark for remark in remarks if remark.items)

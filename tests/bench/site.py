@@ -23,7 +23,7 @@ def main():
     print(f"{'trials':>8} {'what':12} {'seconds':>8} {'MB':>7} {'µs each':>9}")
     for count in FRONT:
         board = score(scoreboards.many(count))
-        _time("front pages", count, site.front(board, {one.trial for one in board.trials}))
+        _time("front pages", count, site.front_files(board, {one.trial for one in board.trials}))
     for count in PAGES:
         _time("own pages", count, site.trial_pages(_views(count)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -104,7 +104,7 @@ def test_summary_begins_with_what_is_incomplete_and_the_gate():
     assert told[:3] == [
         "## researchenvbench",
         INCOMPLETE,
-        "The gate is closed: `C1 failed`",
+        "Failed by `fail-on`: `C1 failed`",
     ]
 
 
@@ -144,7 +144,7 @@ def test_summary_leads_with_the_scoring_and_shows_both(scoring):
         f"### {first} scoring",
         f"### {second} scoring",
         "### To run again",
-        "### Spent per trial",
+        "### Resources per trial",
         "### Trials",
     ]
 
@@ -165,7 +165,7 @@ def test_published_rows_stand_in_the_papers_table_alone_and_are_marked():
 
 def test_spent_is_known_for_some():
     told = blocks(board())
-    assert told[told.index("### Spent per trial") + 1].splitlines()[3:] == [
+    assert told[told.index("### Resources per trial") + 1].splitlines()[3:] == [
         (
             "| `codex`<br>`gpt-5.1-codex` | 621 k<br>(11 of 12) | 10.5 k<br>(11 of 12) |"
             " $1.72<br>(9 of 12) | 16 min 44 s<br>(11 of 12) | 4.8 MiB<br>(6 of 12) |"

@@ -12,8 +12,13 @@ import pytest
 from rich.console import Console
 
 from reb_action.model.manifest import Level
-from reb_action.render.lines import found, said, short_lines, verdict_lines
-from reb_action.render.outcomes import DOUBTED
+from reb_action.render.lines import (
+    quote_agent,
+    short_lines,
+    summarise_findings,
+    verdict_lines,
+)
+from reb_action.render.outcomes import UNQUALIFIED_NOTE
 from reb_action.render.terminal.verdict import short_table, verdict_tables
 
 FULL, SMALL = page_samples.full(), page_samples.small()
@@ -47,7 +52,7 @@ def test_lines_of_a_trial_without_a_report():
 def test_a_level_that_is_not_qualified_is_marked():
     lines = list(verdict_lines(SMALL.verdict, {Level.C1}))
     assert lines[2] == "C1 CPU run          BLOCKED\N{DAGGER} there is no report.json"
-    assert lines[7] == DOUBTED
+    assert lines[7] == UNQUALIFIED_NOTE
     assert [*lines[:2], *lines[3:7]] == [*SMALL_LINES.split("\n")[:2], *SMALL_LINES.split("\n")[3:]]
 
 
@@ -55,7 +60,7 @@ def test_tables_mark_both_outcomes_of_a_level_that_is_not_qualified():
     plain = printed(verdict_tables(FULL.verdict, {Level.C3}), width=100)
     assert re.search(r"C3 single-GPU run +FAILED\N{DAGGER} +FAILED\N{DAGGER}", plain)
     assert plain.count("\N{DAGGER}") == 3
-    assert DOUBTED in plain
+    assert UNQUALIFIED_NOTE in plain
 
 
 def test_short_lines_put_what_was_said_above_what_was_found():
@@ -63,18 +68,18 @@ def test_short_lines_put_what_was_said_above_what_was_found():
 
 
 def test_a_reason_that_levels_share_is_told_once():
-    assert found(SMALL.verdict) == "there is no report.json (C0, C1, C5)."
-    assert said(SMALL.verdict, None) == "nothing that can be used: there is no report.json."
+    assert summarise_findings(SMALL.verdict) == "there is no report.json (C0, C1, C5)."
+    assert quote_agent(SMALL.verdict, None) == "no usable report: there is no report.json."
 
 
 def test_an_agent_without_notes_is_quoted_by_its_claims():
-    assert said(FULL.verdict, None) == "nothing in its own words; it made 5 claims."
-    assert said(FULL.verdict, "\u200b\x1b[31m") == said(FULL.verdict, None)
+    assert quote_agent(FULL.verdict, None) == "no notes; it made 5 claims."
+    assert quote_agent(FULL.verdict, "\u200b\x1b[31m") == quote_agent(FULL.verdict, None)
 
 
 def test_levels_not_measured_are_named():
     view = page_samples.unmeasured()
-    assert found(view.verdict).endswith("; not measured: C2, C3, C4.")
+    assert summarise_findings(view.verdict).endswith("; not measured: C2, C3, C4.")
 
 
 @pytest.mark.parametrize("width", [72, 80, 132])

@@ -1,4 +1,4 @@
-"""The comment on a pull request: per level, what changed, details folded; shortened in stages."""
+"""The comment on a pull request: results, changes, details; shortened until it fits."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from typing import Final, assert_never
 from reb_action.model.publication import COMMENT_CHARACTERS, MARKER_CHARACTERS
 from reb_action.render import shares
 from reb_action.render.escape import markdown
-from reb_action.render.markdown import changes, sections
-from reb_action.render.markdown.run_report import Edition
+from reb_action.render.markdown import sections
+from reb_action.render.markdown.changes import change_blocks
+from reb_action.render.markdown.run_report import RunReport
 
 LIMIT: Final = COMMENT_CHARACTERS - MARKER_CHARACTERS
 
 
 class Grid(StrEnum):
-    """How the outcomes of single trials are told."""
+    """How the outcomes of single trials are shown."""
 
     WORDS = "words"
     LETTERS = "letters"
@@ -25,7 +26,7 @@ class Grid(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """How much is told; `names` is the most of any list, `without` says what is left out.
+    """A length of the comment; `names` is the most of any list, `without` says what is omitted.
 
     More than `trials` cannot fit: a row in words takes 40 characters, one in letters 10.
     """
@@ -39,19 +40,19 @@ class Stage:
 
 STAGES: Final = (
     Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, reasons=True),
-    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, without="why levels did not pass"),
+    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, without="reasons for failures"),
     Stage(grid=Grid.LETTERS, trials=LIMIT // 10, names=200, without="reasons, long lists"),
-    Stage(grid=Grid.FAILING, trials=LIMIT, names=50, without="what passed, reasons, long lists"),
+    Stage(grid=Grid.FAILING, trials=LIMIT, names=50, without="passed trials, reasons, long lists"),
     Stage(grid=Grid.NONE, trials=2**63, names=5, without="single trials, reasons, long lists"),
 )
-"""From everything to what always fits."""
+"""From the longest comment to one that always fits."""
 
 
-def comment(edition: Edition) -> str:
-    """Return Markdown of at most LIMIT characters: all of it, or the first stage that fits."""
-    stages = (stage for stage in STAGES if len(edition.board.trials) <= stage.trials)
-    told = (_within(_blocks(edition, stage), LIMIT) for stage in stages)
-    return next(text for text in told if text is not None)
+def write_comment(report: RunReport) -> str:
+    """Return Markdown of at most LIMIT characters: the first stage that fits."""
+    stages = (stage for stage in STAGES if len(report.board.trials) <= stage.trials)
+    texts = (_within(_blocks(report, stage), LIMIT) for stage in stages)
+    return next(text for text in texts if text is not None)
 
 
 def _within(blocks: Iterable[str], limit: int) -> str | None:
@@ -63,38 +64,38 @@ def _within(blocks: Iterable[str], limit: int) -> str | None:
     return text
 
 
-def _blocks(edition: Edition, stage: Stage) -> Iterator[str]:
-    yield f"## {edition.key}"
-    yield sections.standing(edition)
-    yield sections.table(sections.agents(edition))
-    if not edition.board.complete:
+def _blocks(report: RunReport, stage: Stage) -> Iterator[str]:
+    yield f"## {report.key}"
+    yield sections.headline(report)
+    yield sections.table(sections.agent_rows(report))
+    if not report.board.complete:
         yield shares.UNSEEN
-    yield from changes.blocks(edition.compared, names=stage.names)
-    yield from sections.again(edition, most=stage.names)
-    yield from _trials(edition, stage.grid)
+    yield from change_blocks(report.comparison, names=stage.names)
+    yield from sections.run_again(report, most=stage.names)
+    yield from _trials(report, stage.grid)
     if stage.reasons:
-        yield from sections.reasons(edition)
-    yield _footer(edition, stage)
+        yield from sections.reasons(report)
+    yield _footer(report, stage)
 
 
-def _trials(edition: Edition, grid: Grid) -> Iterator[str]:
-    rows = edition.board.trials
+def _trials(report: RunReport, grid: Grid) -> Iterator[str]:
+    rows = report.board.trials
     match grid:
         case Grid.WORDS:
-            yield from sections.grid(edition)
+            yield from sections.grid(report)
         case Grid.LETTERS:
-            yield from sections.letters(edition, rows, "All trials")
+            yield from sections.letters(report, rows, "All trials")
         case Grid.FAILING:
-            bad = tuple(row for row in rows if not sections.is_fine(edition, row))
-            yield from sections.letters(edition, bad, "Trials that did not pass")
+            failing = tuple(row for row in rows if not sections.is_fine(report, row))
+            yield from sections.letters(report, failing, "Trials that did not pass")
         case Grid.NONE:
             return
         case _:
             assert_never(grid)
 
 
-def _footer(edition: Edition, stage: Stage) -> str:
-    told = f"[Run {edition.run.run_id}]({edition.run_url}), attempt {edition.run.attempt}"
-    told += f"; reb {markdown(edition.board.reb)}; {edition.fail_on.scoring} scoring."
-    left_out = f" Left out for its length: {stage.without}; the run's summary has more."
-    return f"<sub>{told}{left_out if stage.without else ''}</sub>"
+def _footer(report: RunReport, stage: Stage) -> str:
+    text = f"[Run {report.run.run_id}]({report.run_url}), attempt {report.run.attempt}"
+    text += f"; reb {markdown(report.board.reb)}; {report.fail_on.scoring} scoring."
+    omitted = f" Omitted for length: {stage.without}; see the job summary."
+    return f"<sub>{text}{omitted if stage.without else ''}</sub>"

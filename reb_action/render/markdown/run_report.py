@@ -1,4 +1,4 @@
-"""What one run of a benchmark has to say, wherever it is said."""
+"""A run of the benchmark with its results, for the comment and the check runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from reb_action.model.scoreboard import Scoreboard
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Compared:
-    """The base: the commit whose scoreboard it is, and what has changed since, level by level."""
+class Comparison:
+    """The changes since the base, level by level; `commit` is that of the base's scoreboard."""
 
     commit: str
     levels: tuple[LevelChange, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Edition:
-    """A scoreboard with what it is of; `key` tells benchmarks of one repository apart.
+class RunReport:
+    """A scoreboard and its run; `key` tells the benchmarks of one repository apart.
 
-    `unverified`: the workflow that made it came from a fork, so it could say anything. `files`
-    maps a trial to the file of the repository that describes it, where one does.
+    `unverified`: the run used a workflow of a fork, which may have changed the results. `files`
+    maps a trial to the file of the repository that describes it, if there is one.
     """
 
     key: str
@@ -34,7 +34,7 @@ class Edition:
     run: RunOrder
     run_url: str
     unverified: bool = False
-    compared: Compared | None = None
+    comparison: Comparison | None = None
     files: Mapping[str, str]
 
     @property

@@ -1,4 +1,4 @@
-"""A scoreboard as Markdown for a job summary, within its limit: whole tables or none."""
+"""A scoreboard as Markdown for a job summary: whole tables within its limit."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,8 +12,8 @@ from reb_action.render.tables import (
     Table,
     headline,
     other,
+    resources,
     run_again,
-    spent,
     standings,
     trials,
 )
@@ -22,15 +22,16 @@ from reb_action.render.tables import (
 def board_summary(
     board: Scoreboard, *, scoring: Scoring, closed: str | None, limit_bytes: int
 ) -> str:
-    """Return what came out, led by one scoring; tables that would not fit are left out by name.
+    """Return the results, led by one scoring; a table that does not fit leaves only its title.
 
-    `closed` is what closes the gate, if it is. What has to run again goes before the trials.
+    `closed` is the reason why `fail-on` fails the job, if it does. Trials to run again come before
+    the list of trials.
     """
-    gate = () if closed is None else (f"The gate is closed: {markdown(closed)}",)
-    begin = ("## researchenvbench", headline(board), *gate, LEGEND)
+    failed = () if closed is None else (f"Failed by `fail-on`: {markdown(closed)}",)
+    begin = ("## researchenvbench", headline(board), *failed, LEGEND)
     tables = [standings(board, scoring), standings(board, other(scoring))]
     tables += [run_again(board)] if board.run_again else []
-    tables += [spent(board), trials(board, scoring)]
+    tables += [resources(board), trials(board, scoring)]
     return (
         "\n\n".join((*begin, *_fitting(tables, limit_bytes - _size("\n\n".join(begin)) - 1))) + "\n"
     )
@@ -54,7 +55,7 @@ def _fitting(tables: Iterable[Table], room: int) -> Iterator[str]:
 
 
 def _cell(lines: Lines) -> str:
-    return "<br>".join(markdown(one.text) if isinstance(one, Quoted) else one for one in lines)
+    return "<br>".join(markdown(part.text) if isinstance(part, Quoted) else part for part in lines)
 
 
 def _size(text: str) -> int:

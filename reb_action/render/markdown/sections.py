@@ -1,4 +1,4 @@
-"""Sections of a comment and of a check run, as Markdown; every text from outside is escaped."""
+"""Sections of a comment and of a check run, as Markdown; all text from outside is escaped."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -8,8 +8,9 @@ from reb_action.model.scoreboard import AgentScore, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.markdown.run_report import Edition
-from reb_action.render.outcomes import DOUBT, DOUBTED, MARKS, doubt
+from reb_action.render.markdown.run_report import RunReport
+from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_NOTE, WORDS, mark_outcome
+from reb_action.render.tables import other
 
 AGENTS: Final = 40
 """Agents in a table; the summary has them all."""
@@ -22,8 +23,8 @@ LETTERS: Final = {
     Outcome.NOT_APPLICABLE: "-",
     Outcome.INVALID: "!",
 }
-WHY: Final = ("trial", "levels", "outcome", "why", "likely cause")
-"""The head of what `failing` yields."""
+FAILURE_HEADS: Final = ("trial", "levels", "outcome", "reason", "likely cause")
+"""The heads of the rows of `failure_rows`."""
 FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
 
 
@@ -34,126 +35,127 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def details(summary: str, body: str) -> str:
-    """Return a folded section; `summary` is a constant of ours."""
+    """Return a folded section; `summary` is a constant of our own."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def standing(edition: Edition) -> str:
-    """Return in a few sentences what was measured and how far it can be relied on."""
-    board = edition.board
-    count = f"{len(board.trials)} of {edition.planned} planned trials have a verdict"
-    told = [f"{count}, for commit {markdown(edition.commit[:12])}."]
+def headline(report: RunReport) -> str:
+    """Return how many trials have a verdict, and whether the results are complete and verified."""
+    board = report.board
+    count = f"{len(board.trials)} of {report.planned} planned trials have a verdict"
+    sentences = [f"{count}, for commit {markdown(report.commit[:12])}."]
     if not board.complete:
-        told.append("**This comparison is incomplete.**")
-    if edition.unverified:
-        told.append("**Unverified: the workflow that made it comes from a fork.**")
-    return " ".join(told)
+        sentences.append("**This comparison is incomplete.**")
+    if report.unverified:
+        sentences.append("**Unverified: these results come from the workflow of a fork.**")
+    return " ".join(sentences)
 
 
-def agents(edition: Edition) -> Iterator[tuple[str, ...]]:
+def agent_rows(report: RunReport) -> Iterator[tuple[str, ...]]:
     """Yield a row for each agent: passed of counted, in both scorings where they differ."""
-    scoring, found = edition.fail_on.scoring, edition.board.agents
-    yield ("agent", "trials", *edition.levels)
-    for one in found[:AGENTS]:
-        told = (share(one, level, scoring) for level in edition.levels)
-        yield (named(one), f"{one.judged} of {one.planned}", *told)
-    if len(found) > AGENTS:
-        yield (f"and {len(found) - AGENTS} more", *("" for _ in range(len(edition.levels) + 1)))
+    scoring, scores = report.fail_on.scoring, report.board.agents
+    yield ("agent", "trials", *report.levels)
+    for score in scores[:AGENTS]:
+        cells = (share_cell(score, level, scoring) for level in report.levels)
+        yield (agent_name(score), f"{score.judged} of {score.planned}", *cells)
+    if len(scores) > AGENTS:
+        yield (f"and {len(scores) - AGENTS} more", *("" for _ in range(len(report.levels) + 1)))
 
 
-def named(one: AgentScore) -> str:
+def agent_name(score: AgentScore) -> str:
     """Return an agent with its model."""
-    agent = markdown(one.agent, limit=NAME)
-    return f"{agent} {markdown(one.model, limit=NAME)}" if one.model else agent
+    agent = markdown(score.agent, limit=NAME)
+    return f"{agent} {markdown(score.model, limit=NAME)}" if score.model else agent
 
 
-def share(one: AgentScore, level: Level, scoring: Scoring) -> str:
-    """Return passed of counted, what is unseen, the other scoring, and for C0 the imports."""
-    other = Scoring.PAPER if scoring is Scoring.STRICT else Scoring.STRICT
-    lead, beside = one.levels[scoring].get(level), one.levels[other].get(level)
-    if lead is None or beside is None or not shares.planned(lead):
+def share_cell(score: AgentScore, level: Level, scoring: Scoring) -> str:
+    """Return passed of counted, the unseen, the other scoring, and for C0 the imports."""
+    first = score.levels[scoring].get(level)
+    second = score.levels[other(scoring)].get(level)
+    if first is None or second is None or not shares.is_planned(first):
         return shares.NONE
-    told = [shares.counts(lead), *([shares.bracket(lead)] if lead.unseen else [])]
-    if (lead.passed, lead.counted) != (beside.passed, beside.counted):
-        told.append(f"({other}: {shares.counts(beside)})")
-    if level is Level.C0 and (imports := one.imports.get(scoring)) is not None:
-        told.append(f"({shares.imports_line(imports)})")
-    return " ".join(told)
+    parts = [shares.counts(first), *([shares.bracket(first)] if first.unseen else [])]
+    if (first.passed, first.counted) != (second.passed, second.counted):
+        parts.append(f"({other(scoring)}: {shares.counts(second)})")
+    if level is Level.C0 and (imports := score.imports.get(scoring)) is not None:
+        parts.append(f"({shares.imports_line(imports)})")
+    return " ".join(parts)
 
 
-def again(edition: Edition, *, most: int) -> Iterator[str]:
-    """Yield the trials to run again, with why."""
-    faults = {**edition.board.invalid, **edition.board.missing}
-    if faults:
-        shown = list(faults.items())[:most]
-        rows = [(markdown(name, limit=2 * NAME), markdown(why)) for name, why in shown]
-        more = [(f"and {len(faults) - most} more", "")] if len(faults) > most else []
-        body = table((("trial", "why"), *rows, *more))
-        yield details(f"To run again ({len(faults)})", body)
+def run_again(report: RunReport, *, most: int) -> Iterator[str]:
+    """Yield the trials to run again, with the reason."""
+    reasons = {**report.board.invalid, **report.board.missing}
+    if reasons:
+        shown = list(reasons.items())[:most]
+        rows = [(markdown(trial, limit=2 * NAME), markdown(reason)) for trial, reason in shown]
+        more = [(f"and {len(reasons) - most} more", "")] if len(reasons) > most else []
+        body = table((("trial", "reason"), *rows, *more))
+        yield details(f"To run again ({len(reasons)})", body)
 
 
-def grid(edition: Edition) -> Iterator[str]:
+def grid(report: RunReport) -> Iterator[str]:
     """Yield the outcomes of every trial in words."""
-    rows = edition.board.trials
-    if rows:
-        lines = ((markdown(row.trial, limit=2 * NAME), *_words(edition, row)) for row in rows)
-        body = table((("trial", *edition.levels), *lines))
-        note = f"\n\n{DOUBTED}" if DOUBT in body else ""
-        yield details(f"All trials ({len(rows)})", body + note)
+    trials = report.board.trials
+    if trials:
+        rows = ((markdown(row.trial, limit=2 * NAME), *_words(report, row)) for row in trials)
+        body = table((("trial", *report.levels), *rows))
+        note = f"\n\n{UNQUALIFIED_NOTE}" if UNQUALIFIED in body else ""
+        yield details(f"All trials ({len(trials)})", body + note)
 
 
-def letters(edition: Edition, rows: tuple[TrialRow, ...], title: str) -> Iterator[str]:
+def letters(report: RunReport, rows: tuple[TrialRow, ...], title: str) -> Iterator[str]:
     """Yield the outcomes of trials, a letter each."""
     if rows:
-        lines = (f"{''.join(_letters(edition, row))} {row.trial}" for row in rows)
-        legend = ", ".join(f"{letter} {MARKS[one]}" for one, letter in LETTERS.items())
-        body = f"{edition.levels[0]} to {edition.levels[-1]}: {legend}.\n\n{markdown_block(lines)}"
-        yield details(f"{title} ({len(rows)})", body)
+        lines = (f"{''.join(_letters(report, row))} {row.trial}" for row in rows)
+        legend = ", ".join(f"{letter} {WORDS[outcome]}" for outcome, letter in LETTERS.items())
+        levels = f"{report.levels[0]} to {report.levels[-1]}"
+        yield details(f"{title} ({len(rows)})", f"{levels}: {legend}.\n\n{markdown_block(lines)}")
 
 
-def reasons(edition: Edition) -> Iterator[str]:
-    """Yield why levels did not pass."""
-    found = tuple(failing(edition, edition.levels))
-    if found:
-        body = table((WHY, *found))
-        yield details(f"Why levels did not pass ({len(found)})", body)
+def reasons(report: RunReport) -> Iterator[str]:
+    """Yield the reasons for failures."""
+    rows = tuple(failure_rows(report, report.levels))
+    if rows:
+        body = table((FAILURE_HEADS, *rows))
+        yield details(f"Reasons for failures ({len(rows)})", body)
 
 
-def failing(edition: Edition, levels: tuple[Level, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield what did not pass, a row for all levels of a trial that share their reason."""
-    for row in edition.board.trials:
+def failure_rows(report: RunReport, levels: tuple[Level, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the failures; levels of a trial that share their reason share a row."""
+    for row in report.board.trials:
         shared: dict[tuple[str, str, str | None], list[Level]] = {}
         for level in levels:
-            cell, outcome = row.cells.get(level), outcome_of(edition, row, level)
+            cell, outcome = row.cells.get(level), outcome_of(report, row, level)
             if cell is not None and outcome not in FINE:
-                why = (MARKS[outcome], cell.reason, cell.cause)
-                shared.setdefault(why, []).append(level)
-        for (mark, reason, cause), of in shared.items():
-            told = (mark, markdown(reason), markdown(cause) if cause else "")
-            yield (markdown(row.trial, limit=2 * NAME), ", ".join(of), *told)
+                failure = (WORDS[outcome], cell.reason, cell.cause)
+                shared.setdefault(failure, []).append(level)
+        for (word, reason, cause), failed in shared.items():
+            cells = (word, markdown(reason), markdown(cause) if cause else "")
+            yield (markdown(row.trial, limit=2 * NAME), ", ".join(failed), *cells)
 
 
-def is_fine(edition: Edition, row: TrialRow) -> bool:
-    """Say whether no level of a trial failed."""
-    return all(outcome_of(edition, row, level) in FINE for level in edition.levels)
+def is_fine(report: RunReport, row: TrialRow) -> bool:
+    """Return whether no level of a trial failed."""
+    return all(outcome_of(report, row, level) in FINE for level in report.levels)
 
 
-def outcome_of(edition: Edition, row: TrialRow, level: Level) -> Outcome:
-    """Return an outcome by the scoring that leads.
+def outcome_of(report: RunReport, row: TrialRow, level: Level) -> Outcome:
+    """Return an outcome by the leading scoring.
 
-    What has no cell was not asked for: it counts nowhere, unless `fail-on` names it.
+    A level without a cell was not requested. It does not count, unless `fail-on` names it.
     """
     cell = row.cells.get(level)
     if cell is None:
-        return Outcome.INVALID if level in edition.fail_on.levels else Outcome.NOT_APPLICABLE
-    return cell.by(edition.fail_on.scoring)
+        return Outcome.INVALID if level in report.fail_on.levels else Outcome.NOT_APPLICABLE
+    return cell.by(report.fail_on.scoring)
 
 
-def _words(edition: Edition, row: TrialRow) -> Iterator[str]:
-    for level in edition.levels:
-        outcome, cell = outcome_of(edition, row, level), row.cells.get(level)
-        yield f"{MARKS[outcome]}{doubt(outcome, qualified=cell is None or cell.qualified)}"
+def _words(report: RunReport, row: TrialRow) -> Iterator[str]:
+    for level in report.levels:
+        outcome, cell = outcome_of(report, row, level), row.cells.get(level)
+        mark = mark_outcome(outcome, qualified=cell is None or cell.qualified)
+        yield f"{WORDS[outcome]}{mark}"
 
 
-def _letters(edition: Edition, row: TrialRow) -> Iterator[str]:
-    return (LETTERS[outcome_of(edition, row, level)] for level in edition.levels)
+def _letters(report: RunReport, row: TrialRow) -> Iterator[str]:
+    return (LETTERS[outcome_of(report, row, level)] for level in report.levels)

@@ -1,4 +1,4 @@
-"""A verdict as tables for a terminal: words first, colour besides, as wide as the terminal is."""
+"""A verdict as tables for a terminal: words first, colours second."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -15,16 +15,16 @@ from reb_action.model.verdict import Claim, Standing, Verdict
 from reb_action.render.escape import log
 from reb_action.render.lines import (
     cause_lines,
-    doubt,
-    doubt_lines,
-    found,
-    headline,
+    count_levels,
     level_reason,
+    mark_level,
+    mark_lines,
+    quote_agent,
     remark_lines,
-    said,
-    standing,
+    standing_word,
+    summarise_findings,
 )
-from reb_action.render.outcomes import MARKS
+from reb_action.render.outcomes import WORDS
 
 _STYLES: Final = {
     Outcome.PASSED: "green",
@@ -33,7 +33,7 @@ _STYLES: Final = {
     Outcome.NOT_APPLICABLE: "dim",
     Outcome.INVALID: "bold magenta",
 }
-_STANDINGS: Final = {
+_STANDING_STYLES: Final = {
     Standing.SUPPORTED: "green",
     Standing.REFUTED: "bold red",
     Standing.UNVERIFIABLE: "dim",
@@ -42,33 +42,34 @@ _STANDINGS: Final = {
 
 
 def verdict_tables(verdict: Verdict, unqualified: Collection[Level] = ()) -> RenderableType:
-    """Return the headline, the levels, the claims, and what else was noteworthy."""
+    """Return the headline, the levels, the claims and the remarks."""
+    title = Text.assemble(
+        (log(verdict.trial), "bold"), "  ", count_levels(verdict), overflow="fold"
+    )
+    notes = (Text(line, style="dim") for line in mark_lines(verdict, unqualified))
     remarks = (Text(line) for line in remark_lines(verdict))
-    doubts = (Text(line, style="dim") for line in doubt_lines(verdict, unqualified))
-    parts = (_levels(verdict, unqualified), *doubts, *_causes(verdict), *_claims(verdict), *remarks)
-    return Group(*_title(verdict), *parts)
+    levels = _levels(verdict, unqualified)
+    return Group(title, levels, *notes, *_causes(verdict), *_claims(verdict), *remarks)
 
 
 def short_table(verdict: Verdict, notes: str | None) -> RenderableType:
-    """Return what the agent said above what was found."""
+    """Return what the agent said above what the probes found."""
+    said, found = quote_agent(verdict, notes), summarise_findings(verdict)
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_row(Text(f"{log(verdict.agent)} said", style="dim"), Text(said(verdict, notes)))
-    table.add_row(Text("found", style="dim", justify="right"), Text(found(verdict), style="bold"))
+    table.add_row(Text(f"{log(verdict.agent)} said", style="dim"), Text(said))
+    table.add_row(Text("found", style="dim", justify="right"), Text(found, style="bold"))
     return table
 
 
-def _title(verdict: Verdict) -> Iterator[Text]:
-    yield Text.assemble((log(verdict.trial), "bold"), "  ", headline(verdict), overflow="fold")
-
-
 def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Table:
-    table = _table(("level", True), ("strict", True), ("paper", True), ("why", False))
+    table = _table(("level", True), ("strict", True), ("paper", True), ("reason", False))
     for result in verdict.results:
         name = f"{result.level} {spec_of(result.level).title}"
         dim = "dim" if result.outcome is Outcome.NOT_APPLICABLE else ""
-        why = Text(level_reason(result), style=dim)
-        mark = doubt(result, unqualified)
-        table.add_row(Text(name), _mark(result.outcome, mark), _mark(result.paper, mark), why)
+        reason = Text(level_reason(result), style=dim)
+        mark = mark_level(result, unqualified)
+        strict, paper = _outcome(result.outcome, mark), _outcome(result.paper, mark)
+        table.add_row(Text(name), strict, paper, reason)
     return table
 
 
@@ -80,8 +81,7 @@ def _causes(verdict: Verdict) -> Iterator[RenderableType]:
 
 def _claims(verdict: Verdict) -> Iterator[Table]:
     if verdict.audit.claims:
-        heads = (("claim", True), ("the report says", False), ("observed", False))
-        table = _table(*heads, ("standing", True))
+        table = _table(("claim", True), ("reported", False), ("observed", False), ("result", True))
         for claim in verdict.audit.claims:
             table.add_row(*_claim(claim))
         yield table
@@ -91,15 +91,16 @@ def _claim(claim: Claim) -> Iterator[Text]:
     yield Text(claim.field)
     yield Text(log(claim.claimed or "-"), overflow="fold")
     yield Text(log(claim.observed or "-"), overflow="fold")
-    style = "bold yellow" if claim.under_claim else _STANDINGS[claim.standing]
-    yield Text(standing(claim), style=style)
+    style = "bold yellow" if claim.under_claim else _STANDING_STYLES[claim.standing]
+    yield Text(standing_word(claim), style=style)
 
 
-def _mark(outcome: Outcome, follows: str) -> Text:
-    return Text(f"{MARKS[outcome]}{follows}", style=_STYLES[outcome])
+def _outcome(outcome: Outcome, mark: str) -> Text:
+    return Text(f"{WORDS[outcome]}{mark}", style=_STYLES[outcome])
 
 
 def _table(*columns: tuple[str, bool]) -> Table:
+    """Return a table with columns, each with whether its cells keep their lines."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name, whole in columns:
         table.add_column(name, no_wrap=whole, overflow="fold")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reb_action.model.manifest import Level
 from reb_action.render import escape
 from reb_action.render.html.page import trial_page
-from reb_action.render.outcomes import DOUBTED
+from reb_action.render.outcomes import UNQUALIFIED_NOTE
 
 hostile = st.sampled_from(HOSTILE) | st.text(min_size=1)
 
@@ -69,8 +69,8 @@ _LOG = '  File "a.py", line 1\n\tx  =  1\r\n  1%|#|\r100%|##|\n\x1b[32mgreen\x1b
 
 def test_every_outcome_is_a_word_as_well_as_a_colour():
     text = " ".join(read(trial_page(SAMPLES["unmeasured"])).said)
-    assert "From the base: C0 static integrity failed, by the paper failed." in text
-    assert "C2 CUDA alignment invalid, by the paper invalid." in text
+    assert "From the base: C0 static integrity: strict failed, paper failed." in text
+    assert "C2 CUDA alignment: strict invalid, paper invalid." in text
 
 
 def test_levels_of_a_small_trial_in_full_words():
@@ -125,16 +125,16 @@ SMALL = [
         "failed",
         MISSING,
     ),
-    "Its claims, one by one",
+    "All claims",
 ]
 
 
 def test_levels_that_are_not_qualified_are_marked():
     view = page_samples.full()
     every = read(trial_page(view))
-    assert DOUBTED in every.said
+    assert UNQUALIFIED_NOTE in every.said
     none = read(trial_page(replace(view, unqualified=frozenset())))
     assert not any("\N{DAGGER}" in text for text in none.said)
     single = read(trial_page(replace(view, unqualified=frozenset({Level.C3}))))
-    assert single.said.count(DOUBTED) == 1
+    assert single.said.count(UNQUALIFIED_NOTE) == 1
     assert "".join(single.said).count("failed\N{DAGGER}") == 4

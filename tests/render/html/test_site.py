@@ -19,7 +19,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render.html import site
 from reb_action.render.html.site.figures import strata
-from reb_action.render.html.site.names import folder_of, page_of, safe
+from reb_action.render.html.site.names import folder_of, page_of, safe_name
 from reb_action.render.html.site.table import imports_field, outcome_field
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
@@ -81,7 +81,7 @@ def board():
 
 @cache
 def built():
-    return site.build(board(), views(board()))
+    return site.build_site(board(), views(board()))
 
 
 def test_files_are_two_pages_badges_and_a_page_for_each_trial():
@@ -139,13 +139,16 @@ def test_headline_says_incomplete_and_names_what_to_run_again():
         words = " ".join(text.split())
         assert "3 agents on 6 repositories: 35 of 36 trials with a verdict." in words
         assert "This comparison is incomplete. 1 trial is missing and 1 trial is invalid." in words
-        assert "Missing, to run again: 1 hustvl__Vim.codex.2 : no artifact of this trial" in words
-        assert "Invalid, to run again: 1 apple__ml-aim.claude-code.1 : " in words
+        assert (
+            "Missing trials to run again: 1 hustvl__Vim.codex.2 : no artifact of this trial"
+            in words
+        )
+        assert "Invalid trials to run again: 1 apple__ml-aim.claude-code.1 : " in words
 
 
 def test_complete_comparison_says_nothing_of_the_kind():
     whole = replace(board(), missing={}, invalid={})
-    assert b"incomplete." not in site.build(whole)["index.html"]
+    assert b"incomplete." not in site.build_site(whole)["index.html"]
 
 
 def test_map_of_an_agent_counts_its_attempts():
@@ -157,7 +160,7 @@ def test_map_of_an_agent_counts_its_attempts():
 
 def test_trial_has_its_levels_its_first_failure_and_its_cost():
     head, *rows = read(built()["trials.html"]).tables[0]
-    assert head == ["trial", *TITLES, "first failure", "agent's time", "cost USD"]
+    assert head == ["trial", *TITLES, "first failure", "agent time", "cost USD"]
     assert len(rows) == 35
     assert rows[0] == FIRST
 
@@ -181,7 +184,7 @@ def test_every_link_leads_somewhere_on_the_site():
 
 
 def test_trial_without_a_page_is_listed_without_a_link():
-    data = site.build(board())["trials.html"]
+    data = site.build_site(board())["trials.html"]
     assert [link for link in read(data).links if link.startswith("trials/")] == []
     assert len(read(data).tables[0]) == 36
 
@@ -206,7 +209,7 @@ def test_pages_may_load_nothing_and_run_one_script_of_ours():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_changes_nothing_but_words(text):
-    plain, hostile = (site.build(filled(board(), word), ()) for word in ("x", text))
+    plain, hostile = (site.build_site(filled(board(), word), ()) for word in ("x", text))
     for name in ("index.html", "trials.html"):
         assert read(hostile[name]).skeleton == read(plain[name]).skeleton
     for name in hostile:
@@ -221,7 +224,7 @@ def test_names_are_safe_and_stay_different():
         "a/b",
         "a-b",
         "a b",
-        safe("a b"),
+        safe_name("a b"),
         "../../etc/passwd",
         "..",
         ".git",
@@ -230,7 +233,7 @@ def test_names_are_safe_and_stay_different():
         "é",
         "x" * 300,
     ]
-    made = [safe(name) for name in names]
+    made = [safe_name(name) for name in names]
     assert len(set(made)) == len(names)
     assert made[1] == "a-b"
     for name in made:
@@ -261,7 +264,7 @@ def test_numbers_can_be_read_again():
 
 
 def test_equal_boards_are_equal_bytes():
-    assert site.build(board(), views(board())) == built()
+    assert site.build_site(board(), views(board())) == built()
 
 
 def test_imports_of_nobody_are_unknown_and_not_zero():

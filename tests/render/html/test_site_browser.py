@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
     """The site of the sample scoreboard, with a page for each trial."""
     place = tmp_path_factory.mktemp("site")
     board = scoreboards.board(published=published.rows())
-    for name, data in site.build(board, views(board)).items():
+    for name, data in site.build_site(board, views(board)).items():
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -117,8 +117,8 @@ def test_head_sorts_by_value_and_again_the_other_way(browser, folder):
 
 def test_unknown_is_last_whichever_way_it_is_sorted(browser, folder):
     browser.open(folder / "index.html")
-    spent = NAMES.format("#spent", "th.firstChild.textContent")
-    press = "document.querySelectorAll('#spent button')[3].click()"
+    spent = NAMES.format("#resources", "th.firstChild.textContent")
+    press = "document.querySelectorAll('#resources button')[3].click()"
     browser.run(press)
     assert browser.run(spent) == ["codex", "claude-code", "uv"]
     browser.run(press)
@@ -187,7 +187,7 @@ def test_trial_leads_to_its_page_and_back(browser, folder):
     browser.open(href)
     assert browser.run("document.querySelector('h1').textContent") == "hustvl/Vim"
     texts = browser.run("[...document.querySelectorAll('h2')].map(one => one.textContent)")
-    assert texts[:2] == ["Levels", "What the report claims"]
+    assert texts[:2] == ["Levels", "Claims of the report"]
     back = browser.run("document.querySelector('nav a').href")
     browser.open(back)
     assert browser.run("document.querySelector('h1').textContent") == "Leaderboard"

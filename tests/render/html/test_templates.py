@@ -46,9 +46,11 @@ def pages():
     gaps = {f"trial-{number}": "lost" for number in range(50)}
     board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
     linked = {row.trial for row in board.trials[::2]}
-    yield from (data.decode() for name, data in site.front(board, linked) if name.endswith("html"))
+    yield from (
+        data.decode() for name, data in site.front_files(board, linked) if name.endswith("html")
+    )
     repeated = replace(board.published[0], runs=3)
-    yield site.build(replace(board, published=(repeated,)))["index.html"].decode()
+    yield site.build_site(replace(board, published=(repeated,)))["index.html"].decode()
     yield svg(badge_of(score, Level.C0)).decode()
 
 
@@ -227,7 +229,10 @@ def test_any_value_that_may_be_none_can_be_none():
     for of, name in optional(view):
         assert trial_page(emptied(view, of, name)).endswith("</html>\n")
     for of, name in optional(board):
-        assert set(dict(site.front(emptied(board, of, name)))) >= {"index.html", "trials.html"}
+        assert set(dict(site.front_files(emptied(board, of, name)))) >= {
+            "index.html",
+            "trials.html",
+        }
 
 
 def test_engine_is_not_imported_before_a_page_is_written():

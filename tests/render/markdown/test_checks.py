@@ -17,7 +17,7 @@ from reb_action.model.publication import (
     AnnotationLevel,
     Conclusion,
 )
-from reb_action.render.markdown.checks import capped, level_checks, trial_checks
+from reb_action.render.markdown.checks import level_checks, trial_checks, truncate
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_one_check_for_each_trial_and_each_missing_one(board):
 def test_text_is_cut_by_bytes_on_whole_lines(length):
     """A character of four bytes lies across the limit, wherever the text begins."""
     text = "x" * (length % 4) + "\n" + "\N{ROCKET}" * (length // 8) + "\n" + "y" * (length // 2)
-    cut = capped(text)
+    cut = truncate(text)
     assert len(cut.encode()) <= CHECK_BYTES
     if len(text.encode()) <= CHECK_BYTES:
         assert cut == text

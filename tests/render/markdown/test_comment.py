@@ -15,8 +15,8 @@ from reb_action import __version__
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
 from reb_action.render.escape import markdown, markdown_block
-from reb_action.render.markdown.comment import LIMIT, STAGES, comment
-from reb_action.render.outcomes import DOUBTED
+from reb_action.render.markdown.comment import LIMIT, STAGES, write_comment
+from reb_action.render.outcomes import UNQUALIFIED_NOTE
 
 TAGS = {
     *("<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"),
@@ -73,7 +73,7 @@ SMALL = f"""\
 
 
 def told(board=None, **changes):
-    return comment(edition(board, **changes))
+    return write_comment(edition(board, **changes))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_cell_that_is_not_qualified_is_marked(board):
     assert (
         "| `apple__ml-aim.codex.2` | passed | passed | passed | passed† | FAILED | passed |" in text
     )
-    assert DOUBTED in text
+    assert UNQUALIFIED_NOTE in text
 
 
 def test_level_that_counts_nowhere_is_no_row_of_the_change(board):

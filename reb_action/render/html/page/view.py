@@ -13,7 +13,7 @@ from reb_action.model.observation import (
 )
 from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
 from reb_action.render.html import pyramid
-from reb_action.render.lines import doubt
+from reb_action.render.lines import mark_level
 from reb_action.verdict import Evidence
 
 
@@ -86,7 +86,7 @@ def _level(result: LevelResult, view: View) -> LevelView:
     return LevelView(
         result=result,
         spec=spec_of(level),
-        mark=doubt(result, view.unqualified),
+        mark=mark_level(result, view.unqualified),
         unqualified=level in view.unqualified,
         log=view.evidence.logs.get(level, ""),
         imports=observation if isinstance(observation, ImportsObservation) else None,

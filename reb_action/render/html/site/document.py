@@ -20,7 +20,7 @@ from reb_action.render.html.site.figures import SPENT_COLUMNS, describe, spent_f
 from reb_action.render.html.site.heat import HEAT_COLUMNS, heat_maps
 from reb_action.render.html.site.names import badge_of, folder_of
 from reb_action.render.html.site.trials import TRIAL_COLUMNS, agents, trial_lines
-from reb_action.render.outcomes import DOUBT, MEANS
+from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_MEANING
 from reb_action.render.quantities import count
 
 BOARD: Final = "index.html"
@@ -85,7 +85,7 @@ def _page(template: str, title: str, scoreboard: Scoreboard, **values: object) -
         gaps=_gaps(scoreboard),
         levels=LEVELS,
         unseen=shares.UNSEEN,
-        legend={**shares.WORDS, DOUBT: MEANS},
+        legend={**shares.WORDS, UNQUALIFIED: UNQUALIFIED_MEANING},
         numbers=NUMBERS,
         **values,
     )

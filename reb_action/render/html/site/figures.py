@@ -78,8 +78,8 @@ def _stratum(number: int, spec: LevelSpec, strict: Share | None, paper: Share | 
         sure=pyramid.corners(number, sure) if sure else None,
         strict=shares.bracket(strict),
         paper=shares.bracket(paper),
-        has_strict=shares.planned(strict),
-        has_paper=shares.planned(paper),
+        has_strict=shares.is_planned(strict),
+        has_paper=shares.is_planned(paper),
     )
 
 

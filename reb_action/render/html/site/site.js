@@ -42,7 +42,7 @@ function sortable(table) {
   // On a phone the rows are cards without a head to press.
   const names = heads.map((head) => [...head.firstChild.childNodes].map((one) => one.textContent));
   const options = names.map((parts, at) => new Option(parts.join(" "), at));
-  const select = made("select", {}, new Option("as given", "", true), ...options);
+  const select = made("select", {}, new Option("default order", "", true), ...options);
   select.addEventListener("change", () => {
     if (select.value) sort(table, +select.value, heads[+select.value].dataset.first);
   });

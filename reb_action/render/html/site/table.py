@@ -10,7 +10,7 @@ from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Cell, Imports, Known, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
-from reb_action.render.outcomes import DOUBT, doubt
+from reb_action.render.outcomes import UNQUALIFIED, mark_outcome
 
 _RANK: Final = {
     Outcome.PASSED: 4,
@@ -74,7 +74,7 @@ def key_of(number: float | None) -> str:
 
 def share_field(share: Share | None) -> Field:
     """Return a share: per cent, counts, interval, and a bar that shows all three."""
-    if not shares.planned(share):
+    if not shares.is_planned(share):
         return Field(text=shares.NONE, absent=True, key=UNKNOWN)
     return Field(
         text=shares.bracket(share),
@@ -128,7 +128,7 @@ def _piece(start: float, end: float) -> Piece:
 
 @cache
 def _same(outcome: Outcome, paper: Outcome, qualified: bool) -> Field:
-    text = f"{_word(outcome)}{doubt(outcome, qualified=qualified)}"
+    text = f"{_word(outcome)}{mark_outcome(outcome, qualified=qualified)}"
     small = None if paper is outcome else f"paper: {_word(paper)}"
     return Field(text=text, small=small, key=key_of(_RANK[outcome]), class_=outcome)
 
@@ -139,7 +139,11 @@ def _several(cells: Sequence[Cell]) -> Field:
         return Field(text="invalid", key=key_of(_RANK[Outcome.INVALID]), class_=Outcome.INVALID)
     passed, counted = strict
     small = None if strict == paper or paper is None else f"paper: {paper[0]} of {paper[1]}"
-    mark = DOUBT if any(doubt(cell.outcome, qualified=cell.qualified) for cell in cells) else ""
+    mark = (
+        UNQUALIFIED
+        if any(mark_outcome(cell.outcome, qualified=cell.qualified) for cell in cells)
+        else ""
+    )
     text, key = f"{passed} of {counted}{mark}", key_of(3 + passed / counted)
     return Field(text=text, small=small, key=key, class_=_shade(passed, counted))
 

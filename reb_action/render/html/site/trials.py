@@ -23,7 +23,7 @@ TRIAL_COLUMNS: Final = (
     Column(name="trial"),
     *LEVEL_COLUMNS,
     Column(name="first failure"),
-    Column(name="agent's time"),
+    Column(name="agent time"),
     Column(name="cost", title="USD"),
 )
 _REASON: Final = 110
