@@ -17,8 +17,7 @@ UNQUALIFIED: Final = "\N{DAGGER}"
 """Follows the outcome of a level that is not qualified."""
 
 UNQUALIFIED_MEANING: Final = (
-    "not qualified: no controls have shown that this level passes in a correct environment and"
-    " fails in a wrong one."
+    "not qualified: controls have not yet shown that this level passes and fails as it should."
 )
 UNQUALIFIED_NOTE: Final = f"{UNQUALIFIED} {UNQUALIFIED_MEANING}"
 

@@ -137,9 +137,8 @@ def _name(agent: str, model: str | None) -> Lines:
 
 def _spent(score: AgentScore) -> tuple[Lines, ...]:
     sums, planned = score.spent, score.planned
-    endings = tuple(
-        f"{number} {ending.replace('_', ' ')}" for ending, number in score.endings.items()
-    )
+    counts = (f"{number} {ending.replace('_', ' ')}" for ending, number in score.endings.items())
+    endings = tuple(",\n".join(counts).splitlines())
     return (
         _name(score.agent, score.model),
         shares.mean(sums.input_tokens, planned, amount),

@@ -169,7 +169,7 @@ def test_spent_is_known_for_some():
         (
             "| `codex`<br>`gpt-5.1-codex` | 621 k<br>(11 of 12) | 10.5 k<br>(11 of 12) |"
             " $1.72<br>(9 of 12) | 16 min 44 s<br>(11 of 12) | 4.8 MiB<br>(6 of 12) |"
-            " 10 done<br>1 timed out |"
+            " 10 done,<br>1 timed out |"
         ),
         (
             "| `uv` | unknown<br>(0 of 12) | unknown<br>(0 of 12) | unknown<br>(0 of 12) |"
@@ -230,19 +230,29 @@ def test_terminal_leaves_many_trials_out():
 
 
 def test_lines_say_everything_without_a_table():
-    told = list(board_lines(board(published=rows())))
-    assert told[:7] == [
-        "claude-code sonnet-4.5: 12 of 12 trials have a verdict",
-        "  C0 strict 7 of 12 58 % (32-81); paper 5 of 12 42 % (19-68)",
-        "  C1 strict 6 of 10 60 % (31-83); paper 6 of 10 60 % (31-83)",
-        "  C2 strict 7 of 12 58 % (32-81); paper 7 of 12 58 % (32-81)",
-        "  C3 strict 4 of 12 33 % (14-61); paper 7 of 12 58 % (32-81)",
-        "  C4 strict 1 of 9, 1 unseen [10…11] % (2-43); paper 3 of 11, 1 unseen [25…27] % (10-57)",
-        "  C5 strict 5 of 12 42 % (19-68); paper 5 of 12 42 % (19-68)",
+    lines = list(board_lines(board(published=rows())))
+    assert lines[:10] == [
+        "Strict scoring",
+        "  claude-code, sonnet-4.5, 12 of 12 trials",
+        "    C0: 7 of 12 58 % (32-81)",
+        "    C1: 6 of 10 60 % (31-83)",
+        "    C2: 7 of 12 58 % (32-81)",
+        "    C3: 4 of 12 33 % (14-61)",
+        "    C4: 1 of 9, 1 unseen [10…11] % (2-43)",
+        "    C5: 5 of 12 42 % (19-68)",
+        "    imports missing: 7 of 24 29 %",
+        "    hallucinations: 8 (0 + 0 + 8)",
     ]
-    assert told[-3:-1] == [
+    paper = lines.index("Paper scoring")
+    assert lines[paper + 2] == "    C0: 5 of 12 42 % (19-68)"
+    assert "published" not in "".join(lines[:paper])
+    assert "  nexau, deepseek-v3.1-nex-n1, published" in lines[paper:]
+    assert "    ended: 10 done, 2 timed out" in lines[paper:]
+    assert lines[-4:] == [
+        shares.LEGEND,
         f"run again, missing: {MISSING}: no artifact of this trial came back",
         f"run again, invalid: {INVALID}: C4: not measured: C4 needs 2 GPUs, 1 promised",
+        INCOMPLETE,
     ]
 
 

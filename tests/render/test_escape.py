@@ -188,7 +188,7 @@ def test_likely_cause_and_its_line_are_shown():
     assert lines[place : place + 3] == [
         "C1 CPU run          FAILED   the entry point ended with exit code 1",
         f"   likely cause: {verdict.result(Level.C1).diagnosis.sentence}",
-        "   from its log: ModuleNotFoundError: No module named 'einops'",
+        "   from the log: ModuleNotFoundError: No module named 'einops'",
     ]
 
 

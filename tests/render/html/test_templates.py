@@ -198,7 +198,7 @@ def test_line_break_next_to_a_tag_is_dropped_and_between_words_kept():
     assert source.count("\n") == (FOLDER / "page/observed.html.j2").read_text().rstrip().count("\n")
     text = trial_page(page_samples.small())
     assert "\n<" not in text.partition("</style>")[2]
-    assert "Anyone who has the folder of this\n    trial can compute it again" in text
+    assert "recomputes it from the folder of\n    this trial" in text
 
 
 def optional(value):

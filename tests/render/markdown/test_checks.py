@@ -72,7 +72,7 @@ def test_conclusion_of_a_level(board, outcomes, fail_on, trusted, forked):
         told = edition(few, fail_on=fail_on, levels=(Level.C1,), unverified=unverified)
         (check,) = level_checks(told)
         assert check.conclusion is expected
-        assert check.title.startswith("unverified (workflow of a fork): ") is unverified
+        assert check.title.startswith("unverified (fork workflow): ") is unverified
 
 
 def test_missing_trial_is_no_success(board):
@@ -137,9 +137,9 @@ def test_text_is_cut_by_bytes_on_whole_lines(length):
     if len(text.encode()) <= CHECK_BYTES:
         assert cut == text
     else:
-        kept, note = cut.split("\n\nCut for its length")
+        kept, note = cut.split("\n\nTruncated: ")
         assert text.startswith(f"{kept}\n")
-        assert note == ": the run's summary and artifacts have the rest.\n"
+        assert note == "see the job summary and the artifacts for the rest.\n"
 
 
 @pytest.mark.parametrize("size", [1, 300])

@@ -61,9 +61,9 @@ SMALL = f"""\
 
 </details>
 
-<details><summary>Why levels did not pass (1)</summary>
+<details><summary>Reasons for failures (1)</summary>
 
-| trial | levels | outcome | why | likely cause |
+| trial | levels | outcome | reason | likely cause |
 |---|---|---|---|---|
 | `apple__ml-aim.codex.1` | C0, C1 | BLOCKED | `there is no report.json` |  |
 
@@ -104,7 +104,7 @@ def test_incomplete_and_unverified_are_said_in_the_first_paragraph(board):
     assert lines[2] == (
         "35 of 36 planned trials have a verdict, for commit `c0ffee000000`. "
         "**This comparison is incomplete.** "
-        "**Unverified: the workflow that made it comes from a fork.**"
+        "**Unverified: these results come from the workflow of a fork.**"
     )
 
 
@@ -131,7 +131,7 @@ def test_level_that_counts_nowhere_is_no_row_of_the_change(board):
     rows = tuple(one for one in board.trials if one.repository == "SWivid/F5-TTS")
     few = replace(board, trials=rows)
     text = told(few, base=few, levels=(Level.C1,))
-    assert "No level counts, neither then nor now." in text
+    assert "No level has a result to compare." in text
     assert "\n| C1 | 0 |" not in text
 
 
@@ -157,7 +157,7 @@ SIZES = [
 def test_stages_of_a_comment_that_grows(board, count, stage):
     text = told(grown(board, count), base=flipped(grown(board, count)))
     assert 1500 < len(text) <= LIMIT
-    said = re.findall(r"Left out for its length: (.*); the run's summary has more", text)
+    said = re.findall(r"Omitted for length: (.*); see the job summary", text)
     assert said == ([STAGES[stage].without] if stage else [])
 
 
