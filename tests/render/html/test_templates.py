@@ -1,6 +1,7 @@
 """The templates: every position escapes, whatever value comes to it, and none trusts a string."""
 
 import html
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -233,6 +234,16 @@ def test_any_value_that_may_be_none_can_be_none():
             "index.html",
             "trials.html",
         }
+
+
+def test_only_the_environment_reads_files():
+    package = FOLDER.parent
+    readers = [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"pathlib|open\(|documents\.read|import os\b|data_folder", path.read_text())
+    ]
+    assert readers == ["html/environment.py"]
 
 
 def test_engine_is_not_imported_before_a_page_is_written():

@@ -1,6 +1,6 @@
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-function made(tag, properties, ...children) {
+function create(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
@@ -12,7 +12,7 @@ function key(row, column) {
   return text === "" ? null : Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-function compared(a, b) {
+function compare(a, b) {
   return typeof a === "number" && typeof b === "number"
     ? a - b
     : String(a).localeCompare(String(b), "en", { numeric: true });
@@ -22,7 +22,7 @@ function sort(table, column, order) {
   const sign = order === "descending" ? -1 : 1;
   const keyed = all("tbody > tr", table).map((row) => [key(row, column), row]);
   keyed.sort(([a], [b]) =>
-    a === null || b === null ? (a === null) - (b === null) : sign * compared(a, b));
+    a === null || b === null ? (a === null) - (b === null) : sign * compare(a, b));
   table.tBodies[0].append(...keyed.map(([, row]) => row));
   all("thead th", table).forEach((head, at) => {
     if (at === column) head.setAttribute("aria-sort", order);
@@ -34,22 +34,22 @@ function sortable(table) {
   const heads = all("thead th", table);
   const reversed = { ascending: "descending", descending: "ascending" };
   heads.forEach((head, column) => {
-    const button = made("button", { type: "button" }, ...head.childNodes);
+    const button = create("button", { type: "button" }, ...head.childNodes);
     head.append(button);
     button.addEventListener("click", () =>
       sort(table, column, reversed[head.ariaSort] ?? head.dataset.first));
   });
   // On a phone the rows are cards without a head to press.
-  const names = heads.map((head) => [...head.firstChild.childNodes].map((one) => one.textContent));
+  const names = heads.map((head) => [...head.firstChild.childNodes].map((node) => node.textContent));
   const options = names.map((parts, at) => new Option(parts.join(" "), at));
-  const select = made("select", {}, new Option("default order", "", true), ...options);
+  const select = create("select", {}, new Option("default order", "", true), ...options);
   select.addEventListener("change", () => {
     if (select.value) sort(table, +select.value, heads[+select.value].dataset.first);
   });
-  table.before(made("label", { className: "sorter" }, made("span", {}, "Sort by"), select));
+  table.before(create("label", { className: "sorter" }, create("span", {}, "Sort by"), select));
 }
 
-function wanted(row, by) {
+function matches(row, by) {
   if (by.agent && row.dataset.agent !== by.agent) return false;
   if (by.outcome) {
     const cells = all(by.level ? `[data-label="${by.level}"]` : "[data-label^=C]", row);
@@ -68,7 +68,7 @@ function filterable(box) {
       part.hidden = Boolean(by.section) && part.dataset.section !== by.section;
     const rows = all("tbody > tr", section).filter((row) => !row.closest("[hidden]:not(tr)"));
     let shown = 0;
-    for (const row of rows) shown += !(row.hidden = !wanted(row, by));
+    for (const row of rows) shown += !(row.hidden = !matches(row, by));
     status.textContent = `${shown} of ${rows.length} rows shown`;
   };
   for (const field of fields) field.addEventListener("input", apply);
