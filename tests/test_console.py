@@ -86,3 +86,12 @@ def test_progress_that_is_interrupted_keeps_its_last_line():
 
 def test_progress_honours_no_colour():
     assert "\x1b[3" not in run(terminal=True, NO_COLOR="1")
+
+
+def test_pipe_waits_neither_for_rich_nor_for_docker():
+    program = (
+        "import sys; from reb_action.console import telling\n"
+        "with telling(quiet=False) as tell: tell('x')\n"
+        "sys.exit(not {'docker', 'rich'}.isdisjoint(sys.modules))"
+    )
+    assert run(terminal=False, program=program) == "[00:00] x\n"

@@ -40,6 +40,7 @@ LAYERS = (
             "clearing",
             "qualify",
             "console",
+            "progress",
             "redteam",
         ),
         *(

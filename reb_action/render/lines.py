@@ -9,7 +9,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import clean, log
 from reb_action.render.outcomes import UNQUALIFIED_NOTE, WORDS, mark_outcome
-from reb_action.render.quantities import count
+from reb_action.render.quantities import clock, count
 from reb_action.render.remarks import list_remarks
 
 
@@ -57,6 +57,11 @@ def summarise_findings(verdict: Verdict) -> str:
     counted = any(result.outcome in _COUNTED for result in verdict.results)
     passed = () if faults or not counted else ("every measured level passed",)
     return f"{'; '.join((*passed, *faults, *unmeasured)) or 'no level applies'}."
+
+
+def stamp_line(text: str, seconds: float) -> str:
+    """Return a line of progress after the time since the start."""
+    return f"[{clock(seconds)}] {log(text)}"
 
 
 def agent_line(run: AgentRun) -> str:

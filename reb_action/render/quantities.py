@@ -38,3 +38,9 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def clock(seconds: float) -> str:
+    """Return a time as minutes and seconds of a clock."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:02}:{rest:02}"
