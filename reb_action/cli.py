@@ -103,7 +103,7 @@ def agent(folder: Path, ends_at: int | None) -> None:
     """Let the agent work, then freeze the sandbox of the trial in FOLDER."""
     from reb_action import choosing, trial
     from reb_action.console import telling
-    from reb_action.render.text import agent_line
+    from reb_action.render.lines import agent_line
 
     choosing.demand_time(_layout(folder), None, ends_at)
     with telling(quiet=False) as tell:
@@ -119,7 +119,7 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
     from reb_action import choosing, observing, outputs
     from reb_action.console import telling
-    from reb_action.render.text import level_line
+    from reb_action.render.lines import level_line
 
     choosing.demand_time(_layout(folder), Level(level), ends_at)
     with telling(quiet=False) as tell:
@@ -132,7 +132,7 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
 def audit(folder: Path) -> None:
     """Hold the claims of the report against what was observed (C5)."""
     from reb_action import evidence, verdict
-    from reb_action.render.text import claim_lines
+    from reb_action.render.lines import claim_lines
 
     judged = verdict.judge(evidence.read(_layout(folder)))
     click.echo("\n".join(claim_lines(judged)))

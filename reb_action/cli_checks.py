@@ -47,7 +47,7 @@ def agents(*, sandbox: str, image: str, as_json: bool) -> None:
     from reb_action import documents
     from reb_action.agents.install import cache_folder
     from reb_action.agents.inventory import Here, inventory
-    from reb_action.render.agents import agent_lines
+    from reb_action.render.agent_list import agent_lines
     from reb_action.sandbox.protocol import Kind
 
     cache = cache_folder(os.environ)

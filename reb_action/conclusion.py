@@ -10,7 +10,7 @@ from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Verdict
-from reb_action.render.markdown import trial_summary
+from reb_action.render.markdown.verdict import trial_summary
 
 
 def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decision:

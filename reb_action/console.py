@@ -1,50 +1,52 @@
-"""Says what goes on while a trial runs: a live line in a terminal, plain lines in a log."""
+"""What a person sees while a trial runs and at its end: tables in a terminal, lines elsewhere.
+
+Only a terminal imports rich: a step of a workflow, whose output is a pipe, need not wait for it.
+"""
 
 import sys
 import time
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
-from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.table import Table
-from rich.text import Text
 
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
-from reb_action.render.escape import log
-from reb_action.render.scoreboard import board_lines, board_tables
-from reb_action.render.terminal import short_table, verdict_tables
-from reb_action.render.text import short_lines, verdict_lines
-from reb_action.trial import Tell
+from reb_action.render.board_lines import board_lines
+from reb_action.render.lines import short_lines, stamp_line, verdict_lines
 
-_NARROW: Final = 72
-"""Columns below which tables would be all wrapping; plain lines read better there."""
+if TYPE_CHECKING:
+    from rich.console import Console
 
-_BOARD: Final = 100
+_COLUMNS: Final = 72
+"""Columns below which a table would only wrap; plain lines read better there."""
+
+_BOARD_COLUMNS: Final = 100
 """The same for a scoreboard, which has a column for each level."""
 
 
 @contextmanager
-def telling(*, quiet: bool) -> Generator[Tell]:
-    """Yield a function that tells; it writes to standard error, so that output stays clean."""
+def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    """Yield a function that prints progress to standard error, so that output stays clean."""
     began = time.monotonic()
     if quiet:
         yield lambda _: None
     elif _is_terminal(sys.stderr):
-        with _live(began) as tell:
-            yield tell
+        from reb_action.progress import live_progress
+
+        with live_progress(_console(sys.stderr), began=began) as show:
+            yield show
     else:
-        yield lambda line: click.echo(_stamped(line, time.monotonic() - began), err=True)
+        yield lambda line: click.echo(stamp_line(line, time.monotonic() - began), err=True)
 
 
 def show(verdict: Verdict, unqualified: Collection[Level]) -> None:
     """Print a verdict: tables in a terminal that is wide enough, plain lines elsewhere."""
-    if _has_room(sys.stdout):
+    if _fits(sys.stdout, columns=_COLUMNS):
+        from reb_action.render.terminal.verdict import verdict_tables
+
         _console(sys.stdout).print(verdict_tables(verdict, unqualified))
     else:
         click.echo("\n".join(verdict_lines(verdict, unqualified)))
@@ -52,69 +54,22 @@ def show(verdict: Verdict, unqualified: Collection[Level]) -> None:
 
 def show_board(board: Scoreboard) -> None:
     """Print a scoreboard: tables in a terminal that is wide enough, plain lines elsewhere."""
-    if _has_room(sys.stdout, columns=_BOARD):
+    if _fits(sys.stdout, columns=_BOARD_COLUMNS):
+        from reb_action.render.terminal.scoreboard import board_tables
+
         _console(sys.stdout).print(board_tables(board))
     else:
         click.echo("\n".join(board_lines(board)))
 
 
 def show_short(verdict: Verdict, notes: str | None) -> None:
-    """Print what the agent said and what was found."""
-    if _has_room(sys.stdout):
+    """Print what the agent said and what the probes found."""
+    if _fits(sys.stdout, columns=_COLUMNS):
+        from reb_action.render.terminal.verdict import short_table
+
         _console(sys.stdout).print(short_table(verdict, notes))
     else:
         click.echo("\n".join(short_lines(verdict, notes)))
-
-
-@contextmanager
-def _live(began: float) -> Generator[Tell]:
-    """Show the newest line with a clock that runs; each older one stays, as in a log."""
-    console = _console(sys.stderr)
-    now: list[_Now] = []
-
-    def tell(line: str) -> None:
-        now.append(_Now(line, began))
-        # First the new line, then the older one above it: printing draws the live line again.
-        live.update(now[-1])
-        for older in now[:-1]:
-            live.console.print(older.stamped, soft_wrap=True)
-        del now[:-1]
-
-    with Live(console=console, transient=True, refresh_per_second=8) as live:
-        try:
-            yield tell
-        finally:
-            live.update("")
-            for last in now:
-                live.console.print(last.stamped, soft_wrap=True)
-
-
-class _Now:
-    """What is going on: a line, and since when."""
-
-    def __init__(self, line: str, began: float) -> None:
-        self._line = line
-        self._told = time.monotonic()
-        self.stamped = Text(_stamped(line, self._told - began))
-        self._spinner = Spinner("line")
-
-    def __rich__(self) -> RenderableType:
-        row = Table.grid(padding=(0, 1, 0, 0))
-        row.add_column(no_wrap=True)
-        row.add_column(no_wrap=True)
-        row.add_column(no_wrap=True, overflow="ellipsis")
-        seconds = f"{_clock(time.monotonic() - self._told)}"
-        row.add_row(self._spinner, Text(seconds, style="dim"), Text(log(self._line)))
-        return row
-
-
-def _stamped(line: str, seconds: float) -> str:
-    return f"[{_clock(seconds)}] {log(line)}"
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes:02}:{rest:02}"
 
 
 def _is_terminal(stream: TextIO) -> bool:
@@ -122,9 +77,11 @@ def _is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and not _console(stream).is_dumb_terminal
 
 
-def _has_room(stream: TextIO, *, columns: int = _NARROW) -> bool:
+def _fits(stream: TextIO, *, columns: int) -> bool:
     return _is_terminal(stream) and _console(stream).width >= columns
 
 
-def _console(stream: TextIO) -> Console:
+def _console(stream: TextIO) -> "Console":
+    from rich.console import Console
+
     return Console(file=stream, highlight=False, markup=False, emoji=False)

@@ -9,7 +9,7 @@ from reb_action.errors import UsageError
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
-from reb_action.render import site
+from reb_action.render.html import site
 
 
 def write(folders: Sequence[Path], plan: Plan | None, *, out: Path) -> int:
@@ -30,7 +30,7 @@ def write(folders: Sequence[Path], plan: Plan | None, *, out: Path) -> int:
 def files(made: Scoreboard, collected: Collected) -> Iterator[tuple[str, bytes]]:
     """Yield each file of the site by its path, as it is made."""
     found = {name: seen for name, seen in collected.found.items() if isinstance(seen, Verdict)}
-    yield from site.front(made, found)
+    yield from site.front_files(made, found)
     yield from site.trial_pages(
         outputs.view(collected.places[name], verdict) for name, verdict in found.items()
     )

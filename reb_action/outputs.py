@@ -9,7 +9,7 @@ from reb_action import console, documents, evidence, manifest, qualified, sessio
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.verdict import Verdict
-from reb_action.render.page import View, trial_page
+from reb_action.render.html.page import View, trial_page
 
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
@@ -36,10 +36,12 @@ def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
 
 def view(layout: SessionLayout, verdict: Verdict) -> View:
     """Return what the page of a trial shows, from what its folder holds."""
+    read = evidence.read(layout)
     return View(
         verdict=verdict,
-        evidence=evidence.read(layout),
+        evidence=read,
         agent_log=evidence.excerpt(layout.agent_log),
+        unqualified=qualified.unqualified(read.trial.manifest),
     )
 
 

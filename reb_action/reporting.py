@@ -17,7 +17,7 @@ from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring, Verdict
 from reb_action.render.escape import log
-from reb_action.render.scoreboard import board_summary
+from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.score import score
 
 

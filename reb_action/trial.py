@@ -20,7 +20,7 @@ from reb_action.layout import SessionLayout
 from reb_action.model.agent import AgentRun, Key
 from reb_action.model.manifest import Level, Manifest, Trial
 from reb_action.model.verdict import LevelResult, Verdict
-from reb_action.render.text import agent_line
+from reb_action.render.lines import agent_line
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Limits, Network, SandboxSpec
 from reb_action.session import AgentChoice, Phase, Session

@@ -15,11 +15,11 @@ from reb_action.model.publication import CheckRun, Comment, Push
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Verdict
-from reb_action.render import site
-from reb_action.render.checks import level_checks, trial_checks
-from reb_action.render.comment import comment
-from reb_action.render.edition import Compared, Edition
-from reb_action.render.sections import FINE, is_fine
+from reb_action.render.html import site
+from reb_action.render.markdown.checks import level_checks, trial_checks
+from reb_action.render.markdown.comment import write_comment
+from reb_action.render.markdown.run_report import Comparison, RunReport
+from reb_action.render.markdown.sections import FINE, is_fine
 
 TRIAL_CHECKS: Final = 50
 """Above so many trials checks are written by level: GitHub allows 80 writes in a minute."""
@@ -42,9 +42,9 @@ class Made:
     levels: tuple[Level, ...]
 
 
-def edition(made: Made, choice: Choice, fail_on: FailOn, compared: Compared | None) -> Edition:
+def edition(made: Made, choice: Choice, fail_on: FailOn, compared: Comparison | None) -> RunReport:
     """Return what there is to say."""
-    return Edition(
+    return RunReport(
         key=choice.key,
         board=made.board,
         levels=made.levels,
@@ -53,7 +53,7 @@ def edition(made: Made, choice: Choice, fail_on: FailOn, compared: Compared | No
         run=made.occasion.run,
         run_url=made.occasion.url,
         unverified=made.occasion.fork,
-        compared=compared,
+        comparison=compared,
         files={one.id: path for one in made.plan.trials if (path := file_of(one)) is not None},
     )
 
@@ -64,7 +64,7 @@ def file_of(trial: PlannedTrial) -> str | None:
     return next((match[1] for match in named if match is not None), None)
 
 
-def checks(told: Edition, mode: ChecksMode) -> tuple[CheckRun, ...]:
+def checks(told: RunReport, mode: ChecksMode) -> tuple[CheckRun, ...]:
     """Return the check runs to write; by level too where there are too many trials."""
     match mode:
         case ChecksMode.OFF:
@@ -77,11 +77,11 @@ def checks(told: Edition, mode: ChecksMode) -> tuple[CheckRun, ...]:
             assert_never(mode)
 
 
-def comments(told: Edition, mode: CommentMode, occasion: Occasion) -> tuple[Comment, ...]:
+def comments(told: RunReport, mode: CommentMode, occasion: Occasion) -> tuple[Comment, ...]:
     """Return the comment for each pull request."""
     if mode is CommentMode.OFF or not occasion.pull_requests:
         return ()
-    create, body = _worth_a_comment(told, mode), comment(told)
+    create, body = _worth_a_comment(told, mode), write_comment(told)
     return tuple(
         Comment(number=number, key=told.key, order=told.run, body=body, create=create)
         for number in occasion.pull_requests
@@ -103,7 +103,7 @@ def why_no_leaderboard(occasion: Occasion, default_branch: str) -> str | None:
 def leaderboard_push(made: Made, choice: Choice) -> Push:
     """Return all files of the leaderboard's branch."""
     pages = dict(_pages(made))
-    files = (*site.front(made.board, pages), *pages.values())
+    files = (*site.front_files(made.board, pages), *pages.values())
     return Push(
         branch=choice.branch,
         folder="",
@@ -130,7 +130,7 @@ def _passed(row: TrialRow) -> bool:
     return all(cell.outcome in FINE for cell in row.cells.values())
 
 
-def _worth_a_comment(told: Edition, mode: CommentMode) -> bool:
+def _worth_a_comment(told: RunReport, mode: CommentMode) -> bool:
     """Say whether a comment is made where there is none; without a base all is a change."""
     match mode:
         case CommentMode.OFF:
@@ -138,7 +138,7 @@ def _worth_a_comment(told: Edition, mode: CommentMode) -> bool:
         case CommentMode.ALWAYS:
             return True
         case CommentMode.CHANGES:
-            return told.compared is None or changes.differs(told.compared.levels)
+            return told.comparison is None or changes.differs(told.comparison.levels)
         case CommentMode.FAILURES:
             fine = all(is_fine(told, row) for row in told.board.trials)
             return not (fine and told.board.complete)

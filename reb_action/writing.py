@@ -12,7 +12,7 @@ from reb_action.github.faults import Fault, RefusedError
 from reb_action.model.publication import CheckRun, Comment, Push, Written
 from reb_action.model.publishing import ChecksMode, Choice, CommentMode
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.render.edition import Compared
+from reb_action.render.markdown.run_report import Comparison
 from reb_action.writes import Made
 
 Write = CheckRun | Comment | Push
@@ -62,7 +62,7 @@ def publish(client: Client, made: Made, choice: Choice, fail_on: FailOn) -> Iter
 
 def base_of(
     client: Client, made: Made, choice: Choice, fail_on: FailOn
-) -> tuple[Compared | None, tuple[Done, ...]]:
+) -> tuple[Comparison | None, tuple[Done, ...]]:
     """Return the comparison with the leaderboard's branch, or None and why there is none.
 
     That branch is written by runs of the default branch alone, perhaps by another version of ours.
@@ -77,7 +77,7 @@ def base_of(
     except DocumentError as error:
         return None, (note(f"no comparison: {error}"),)
     found = changes.compare(board, made.board, levels=made.levels, scoring=fail_on.scoring)
-    return Compared(commit=commit.decode("ascii", "replace").strip(), levels=found), ()
+    return Comparison(commit=commit.decode("ascii", "replace").strip(), levels=found), ()
 
 
 def _leaderboard(client: Client, made: Made, choice: Choice) -> Iterator[Done]:

@@ -9,7 +9,7 @@ from reb_action.gate import parse
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.publication import RunOrder
 from reb_action.model.verdict import Scoring
-from reb_action.render.edition import Compared, Edition
+from reb_action.render.markdown.run_report import Comparison, RunReport
 
 LEVELS = tuple(Level)
 COMMIT, BASE = "c0ffee" + "0" * 34, "ba5e" + "0" * 36
@@ -24,13 +24,13 @@ def edition(board=None, *, base=None, fail_on="invalid", scoring=Scoring.STRICT,
     compared = None
     if base is not None:
         found = compare(base, board, levels=levels, scoring=scoring)
-        compared = Compared(commit=BASE, levels=found)
+        compared = Comparison(commit=BASE, levels=found)
     told = {
         "key": "researchenvbench", "commit": COMMIT, "run": RunOrder(run_id=7, attempt=2),
         "run_url": RUN_URL, "files": {}, **changes,
     }  # fmt: skip
     fail = parse(fail_on, scoring=scoring)
-    return Edition(board=board, levels=levels, fail_on=fail, compared=compared, **told)
+    return RunReport(board=board, levels=levels, fail_on=fail, comparison=compared, **told)
 
 
 def flipped(board, every=5):

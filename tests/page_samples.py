@@ -40,7 +40,7 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
-from reb_action.render.page import View
+from reb_action.render.html.page import View
 from reb_action.verdict import Evidence, judge
 
 PYTHON = "/home/agent/miniconda3/envs/mamba/bin/python"
@@ -70,7 +70,7 @@ def small():
         report=fault,
         hashes={"agent.json": "c2a19bae"},
     )
-    return View(verdict=judge(evidence), evidence=evidence, agent_log="")
+    return View(verdict=judge(evidence), evidence=evidence, agent_log="", unqualified=frozenset())
 
 
 def full():
@@ -97,7 +97,12 @@ def full():
         },
         hashes={f"levels/{level}.json": COMMIT + COMMIT[:24] for level in Level},
     )
-    return View(verdict=judge(evidence), evidence=evidence, agent_log="$ conda create\ndone\n")
+    return View(
+        verdict=judge(evidence),
+        evidence=evidence,
+        agent_log="$ conda create\ndone\n",
+        unqualified=frozenset(evidence.trial.manifest.entrypoints),
+    )
 
 
 def unmeasured():
@@ -156,6 +161,8 @@ def _freeze():
         ),
         survivors=("python -m http.server", "node agent.js"),
         native=(),
+        shadowing=("argparse.py",),
+        known_hooks={"site-packages/distutils-precedence.pth": "setuptools"},
     )
 
 
@@ -182,7 +189,7 @@ def _interpreter():
         version="3.10.14",
         prefix="/home/agent/miniconda3/envs/mamba",
         prefix_bytes=6_412_300_123,
-        hooks=("distutils-precedence.pth: import os",),
+        hooks=("site-packages/telemetry.pth", "site-packages/distutils-precedence.pth"),
         frameworks=(
             FrameworkFacts(
                 name=Framework.TORCH, imported=True, version="2.3.1+cu121", genuine=True
@@ -237,11 +244,18 @@ def _run(*, gpus=(), exit_code=0, ranks=0):
             ProofObservation(proof=proof, satisfied=found, detail=f"looked for {index}")
             for index, proof in enumerate(_PROOFS)
         ),
-        decoy=Decoy(exit_code=86, expected_exit_code=86, token_seen=True, proofs_satisfied=False),
+        decoy=Decoy(
+            exit_code=86,
+            expected_exit_code=86,
+            token_seen=True,
+            proofs_satisfied=False,
+            changed=() if found else (Touched(path="data.py", change=Change.PUT_BACK),),
+        ),
         witness=_witness(gpus),
         restored=(Touched(path="train.py", change=Change.MODIFIED),),
         log_sha256=COMMIT,
         gpus_present=2,
+        survivors=("miner",),
         ranks=tuple(
             Rank(rank=rank, ranks=ranks, device=GPUS[rank], collectives=1200)
             for rank in range(ranks)

@@ -223,7 +223,10 @@ def test_command_prints_lines_for_a_pipe(tmp_path):
     done = run(tmp_path)
     assert done.exit_code == 0
     assert done.stderr == "without --plan, trials that never came back are not counted\n"
-    assert done.stdout.splitlines()[0] == "claude-code sonnet-4.5: 1 of 1 trials have a verdict"
+    assert done.stdout.splitlines()[:2] == [
+        "Strict scoring",
+        "  claude-code, sonnet-4.5, 1 of 1 trials",
+    ]
     assert done.stdout.splitlines()[-1] == (
         "1 of 1 trials have a verdict. This comparison is incomplete: 1 invalid."
     )

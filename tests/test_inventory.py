@@ -1,7 +1,6 @@
 """`reb agents` says what each agent is and what this machine lacks for it."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from reb_action import documents
 from reb_action.agents.catalogue import AGENTS
 from reb_action.agents.inventory import Here, inventory
 from reb_action.cli import cli
-from reb_action.model.agent import Dialect
 from reb_action.model.listing import AgentList, ListedAgent
-from reb_action.render.agents import agent_lines
+from reb_action.render.agent_list import agent_lines
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
 
@@ -49,55 +47,6 @@ def test_missing_engine_is_missing_for_all(tmp_path: Path, monkeypatch: pytest.M
         assert [fault.partition(" tcp")[0] for fault in agent.missing] == [
             "the sandbox: DOCKER_HOST is"
         ]
-
-
-BARE = ListedAgent(
-    name="nop",
-    title="No agent",
-    program=None,
-    version=None,
-    dialect=None,
-    needs=(),
-    installed=True,
-    missing=(),
-)
-FULL = replace(
-    BARE,
-    name="tiny",
-    title="Tiny",
-    program="git: https://example.org/tiny",
-    version="0123456789abcdef" * 2 + "01234567",
-    dialect=Dialect.GEMINI,
-    needs=("a model", "network"),
-    installed=False,
-    missing=("REB_MODEL_KEY", "npm\n"),
-)
-
-
-def lines(*agents: ListedAgent) -> list[str]:
-    return list(agent_lines(AgentList(sandbox="docker", agents=agents)))
-
-
-def test_lines_for_people() -> None:
-    assert lines(BARE, FULL) == [
-        "nop   No agent",
-        "tiny  Tiny 0123456789ab (git: https://example.org/tiny)",
-        "      not installed; needs a model speaking gemini, network",
-        "      missing here: REB_MODEL_KEY",
-        "      missing here: npm",
-    ]
-
-
-def test_what_several_agents_lack_is_said_once() -> None:
-    bare, full = (replace(one, missing=("engine", *one.missing)) for one in (BARE, FULL))
-    assert lines(bare, full, replace(full, name="two", missing=("engine", "REB_MODEL_KEY")))[
-        -4:
-    ] == [
-        "      not installed; needs a model speaking gemini, network",
-        "missing here for every agent: engine",
-        "missing here for 2 agents: REB_MODEL_KEY",
-        "  tiny, two",
-    ]
 
 
 def test_list_fits_into_80_columns(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ LAYERS = (
             "clearing",
             "qualify",
             "console",
+            "progress",
             "redteam",
         ),
         *(

@@ -46,9 +46,9 @@ def test_fork_gets_checks_and_a_comment_that_say_they_are_unverified(forked, tmp
     assert done[-1] == (NO_LEADERBOARD, "-")
     assert {one["head_sha"] for one in forked.world.checks.values()} == {SHA}
     titles = [one["output"]["title"] for one in forked.world.checks.values()]
-    assert all(title.startswith("unverified (workflow of a fork): ") for title in titles)
+    assert all(title.startswith("unverified (fork workflow): ") for title in titles)
     (comment,) = forked.world.comments.values()
-    assert "**Unverified: the workflow that made it comes from a fork.**" in comment["body"]
+    assert "**Unverified: these results come from the workflow of a fork.**" in comment["body"]
     assert set(forked.world.refs) == set()
 
 

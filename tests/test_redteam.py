@@ -38,8 +38,7 @@ def naive_kind_for(cheater):
 def marked(cheater, kind_of=None):
     kind = (kind_of or kind_for)(cheater)
     marks = [pytest.mark.docker] if kind is Kind.DOCKER else []
-    if "
-cc " in (cheater.folder / "run.sh").read_text() and shutil.which("cc") is None:
+    if "\ncc " in (cheater.folder / "run.sh").read_text() and shutil.which("cc") is None:
         reason = "a cheater has to be compiled, and there is no cc (Debian: gcc, libc6-dev)"
         marks.append(pytest.mark.skip(reason=reason))
     return pytest.param(cheater, id=cheater.name, marks=marks)

@@ -12,7 +12,7 @@ from reb_action import report
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import ClaimKind
-from reb_action.render.text import remark_lines
+from reb_action.render.lines import remark_lines
 from reb_action.verdict import judge
 
 

@@ -1,4 +1,4 @@
-"""A badge per agent and level: as an SVG of ours, and as what an endpoint of shields.io reads."""
+"""A badge for each agent and level: as an SVG, and as JSON for an endpoint of shields.io."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,15 +10,15 @@ from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.escape import clean
-from reb_action.render.markup import Html, el
+from reb_action.render.html.environment import render
 
 CACHE_SECONDS: Final = 3600
-"""How long shields.io may show an old badge; it refuses less than 300."""
+"""How long shields.io caches a badge; it rejects less than 300."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Badge:
-    """Two words and a colour (`rrggbb`); `title` says the same as a sentence."""
+    """Two texts and a colour (`rrggbb`); `title` is the same as a sentence."""
 
     label: str
     message: str
@@ -27,13 +27,13 @@ class Badge:
 
 
 def badge_of(score: AgentScore, level: Level, *, scoring: Scoring = Scoring.STRICT) -> Badge:
-    """Return the badge of an agent at a level; only the agent's name is from outside."""
+    """Return the badge of an agent at a level; only the name of the agent comes from outside."""
     share = score.levels.get(scoring, {}).get(level, Share(passed=0, counted=0))
     name = clean(score.agent, limit=_NAME) or "agent"
     label = f"{name} {level}" if scoring is Scoring.STRICT else f"{name} {level} paper"
     message = shares.short(share)
-    told = f"{name}, {level} {spec_of(level).title}, {scoring} scoring: {message}"
-    return Badge(label=label, message=message, colour=_colour(share), title=told)
+    title = f"{name}, {level} {spec_of(level).title}, {scoring} scoring: {message}"
+    return Badge(label=label, message=message, colour=_colour(share), title=title)
 
 
 def endpoint(badge: Badge) -> bytes:
@@ -50,32 +50,16 @@ def endpoint(badge: Badge) -> bytes:
 
 
 def svg(badge: Badge) -> bytes:
-    """Return the badge as a picture that loads nothing; its text fits whatever font is there."""
+    """Return the badge as a picture that loads nothing; its text fits in any font."""
     left, right = (_width(text) + 2 * _PAD for text in (badge.label, badge.message))
-    image = el(
-        "svg",
-        el("title", badge.title),
-        el("rect", width=left + right, height=20, rx=3, fill=f"#{badge.colour}"),
-        el("path", d=f"M3 0H{left}V20H3A3 3 0 0 1 0 17V3A3 3 0 0 1 3 0Z", fill=f"#{_GREY}"),
-        el("g", _text(badge.label, 0), _text(badge.message, left), **_FONT),
-        xmlns="http://www.w3.org/2000/svg",
-        width=left + right,
-        height=20,
-        role="img",
-        aria_label=badge.title,
-    )
-    return f"{image.text}\n".encode()
+    return f"{render('site/badge.svg.j2', badge=badge, left=left, right=right)}\n".encode()
 
 
 def _colour(share: Share) -> str:
-    # What is unseen may have failed: a badge never looks better than the worst case.
+    # An unseen trial may have failed: the colour is that of the worst case.
     if share.share is None or share.lowest is None:
         return _NONE
     return next(colour for least, colour in _COLOURS if share.lowest >= least)
-
-
-def _text(text: str, left: int) -> Html:
-    return el("text", text, x=left + _PAD, y=14, textLength=_width(text))
 
 
 def _width(text: str) -> int:
@@ -85,7 +69,6 @@ def _width(text: str) -> int:
 
 _PAD: Final = 6
 _NAME: Final = 60
-_GREY: Final = "4a4944"
 _NONE: Final = "66645e"
 # White text on each has a contrast of at least 4.5.
 _COLOURS: Final = (
@@ -95,11 +78,6 @@ _COLOURS: Final = (
     (0.2, "9c4414"),
     (0.0, "a8231b"),
 )
-_FONT: Final = {
-    "fill": "#ffffff",
-    "font_family": "Verdana,DejaVu Sans,Geneva,sans-serif",
-    "font_size": 11,
-}
 # Advances in pixels at 11 px, of Verdana and of DejaVu Sans, which was drawn to the same widths.
 _GROUPS: Final = {
     3: " ',.IJijl",

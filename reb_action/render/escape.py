@@ -1,6 +1,5 @@
-"""The one escaping function of each channel; untrusted text has no other way out."""
+"""The escaping function of each text channel; HTML escapes in its templates, after `clean`."""
 
-import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -13,40 +12,37 @@ _INVISIBLE: Final = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _BYTE: Final = re.compile(r"[\udc80-\udcff]")
-"""How Python spells a byte of a path that is no UTF-8."""
+"""How Python represents a byte of a path that is not UTF-8."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 
 def clean(text: str, *, limit: int = _LIMIT) -> str:
     """Return one visible line: no control, bidi or invisible characters, bounded in length."""
-    told = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
-    plain = _INVISIBLE.sub("", _ANSI.sub("", told))
-    # Before words are joined: what is hidden may stand between the line's start and a space.
+    if text.isascii() and text.isprintable() and len(text) <= limit:
+        return " ".join(text.split())
+    decoded = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
+    plain = _INVISIBLE.sub("", _ANSI.sub("", decoded))
+    # Before words are joined: a hidden character may stand between the start and a space.
     visible = (c for c in plain if c.isspace() or unicodedata.category(c) not in _HIDDEN)
-    # Most text hides nothing: what is printable has none of these categories.
+    # Printable text has none of these categories.
     shown = " ".join((plain if plain.isprintable() else "".join(visible)).split())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def log(text: str, *, limit: int = _LIMIT) -> str:
-    """Return a line that no runner takes for a command: not `::` in front, not `##[` anywhere."""
+    """Return a line that a runner cannot take for a command: no `::` in front, no `##[`."""
     line = clean(text, limit=limit).replace("##[", "## [")
     return f"| {line}" if line.startswith("::") else line
 
 
-def page(text: str) -> str:
-    """Return text for HTML content and quoted attributes."""
-    return html.escape(clean(text, limit=4000), quote=True)
-
-
-def page_block(text: str, *, lines: int) -> str:
-    """Return the last lines of a log for the content of an HTML `pre`, each bounded in length."""
-    rows = text[-_LIMIT * lines :].rstrip().split("\n")[-lines:]
-    return html.escape("\n".join(_row(row) for row in rows), quote=True)
+def log_rows(text: str, *, rows: int) -> tuple[str, ...]:
+    """Return the last rows of a log with their spaces, each visible and bounded in length."""
+    lines = text[-_LIMIT * rows :].rstrip().split("\n")[-rows:]
+    return tuple(_row(line) for line in lines)
 
 
 def _row(line: str) -> str:
-    """Return one visible line with its spaces; of a progress bar, what a terminal shows last."""
+    """Return one visible line with its spaces; a progress bar is cut to its last state."""
     last = line.rstrip("\r").rpartition("\r")[2].expandtabs(4)
     row = "".join(part if part.isspace() else clean(part) for part in re.split("( +)", last))
     return row if len(row) <= _LIMIT else row[: _LIMIT - 1] + "…"
@@ -54,7 +50,7 @@ def _row(line: str) -> str:
 
 def markdown(text: str, *, limit: int = _LIMIT) -> str:
     """Return text as one code span for Markdown, table cells too: no link, mention or tag in it."""
-    # A table takes every `|` for its own, within code too.
+    # In a table, `|` ends a cell even within code.
     line = clean(text, limit=limit).replace("|", "\N{DIVIDES}") or "-"
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     fence = "`" * (longest + 1)

@@ -7,7 +7,7 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return whole per cent without the sign; 0 and 100 say none and all, nothing else."""
+    """Return whole per cent without the sign; only none is 0, only all is 100."""
     return f"{share * 100:.0f}" if share in (0, 1) else str(min(max(round(share * 100), 1), 99))
 
 
@@ -25,7 +25,7 @@ def dollars(number: float) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Return a size as people say it."""
+    """Return a size in KiB, MiB or GiB."""
     mib = size_bytes / 2**20
     if mib >= 1024:
         return f"{mib / 1024:,.1f} GiB"
@@ -33,8 +33,14 @@ def size(size_bytes: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time in seconds, minutes or hours."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def clock(seconds: float) -> str:
+    """Return a time as minutes and seconds of a clock."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:02}:{rest:02}"

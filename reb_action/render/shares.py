@@ -1,4 +1,4 @@
-"""What is told of shares, imports and sums, the same on every channel; our own text alone."""
+"""Shares, imports and means in words, the same on every channel; all text is our own."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard
@@ -11,21 +11,21 @@ from reb_action.render.quantities import count, percent
 NONE: Final = "n/a"
 WORDS: Final[Mapping[str, str]] = {
     "n of m": "passed of counted",
-    "k unseen": "planned, and missing or invalid",
-    "[a…b] %": "from the unseen counted as failed to the unseen left out",
-    "(c-d)": "95 % interval (Wilson) of n of m, in per cent",
+    "k unseen": "planned trials without a result: missing or invalid",
+    "[a…b] %": "the share if all unseen trials failed (a), and without them (b)",
+    "(c-d)": "95 % confidence interval (Wilson) of n of m, in per cent",
 }
 """What the parts of a share mean."""
 LEGEND: Final = (
-    "; ".join(f"{part}: {means}" for part, means in WORDS.items())
+    "; ".join(f"{part}: {meaning}" for part, meaning in WORDS.items())
     + ". Hallucinations: path + version + capability."
 )
 UNSEEN: Final = "; ".join(f"{part}: {WORDS[part]}" for part in ("k unseen", "[a…b] %")) + "."
 """The part of the legend that a table without intervals needs."""
 
 
-def planned(share: Share | None) -> TypeGuard[Share]:
-    """Say whether there is a share: of a trial that counts, or would."""
+def is_planned(share: Share | None) -> TypeGuard[Share]:
+    """Return whether a share has a trial that counts, or would count if it were measured."""
     return share is not None and bool(share.counted or share.unseen)
 
 
@@ -35,8 +35,8 @@ def counts(share: Share) -> str:
 
 
 def bracket(share: Share | None) -> str:
-    """Return per cent; where something is unseen, from all of it failed to all of it left out."""
-    if not planned(share):
+    """Return the share in per cent; with unseen trials, its range."""
+    if not is_planned(share):
         return NONE
     if share.share is None or share.lowest is None:
         return "not measured"
@@ -45,7 +45,7 @@ def bracket(share: Share | None) -> str:
 
 
 def interval(share: Share) -> str | None:
-    """Return the interval in whole per cent; None where nothing counts."""
+    """Return the confidence interval in whole per cent; None where nothing counts."""
     if share.interval is None:
         return None
     low, high = share.interval
@@ -53,75 +53,75 @@ def interval(share: Share) -> str | None:
 
 
 def short(share: Share) -> str:
-    """Return the counts, or that there are none: what a badge has room for."""
+    """Return the counts, which is all that a badge has room for."""
     return counts(share) if share.counted else f"not measured{_unseen(share)}"
 
 
 def lines(share: Share | None) -> tuple[str, ...]:
     """Return a share in up to four short lines, which read as one line too."""
-    if not planned(share):
+    if not is_planned(share):
         return (NONE,)
     counted = counts(share).replace(", ", ",\n").splitlines()
     return tuple(line for line in (*counted, bracket(share), interval(share)) if line)
 
 
-def imports(found: Imports | None) -> tuple[str, ...]:
-    """Return the imports missing of all, in per cent too, and of how many trials none is known."""
-    if found is None:
+def imports(imports: Imports | None) -> tuple[str, ...]:
+    """Return the missing imports of all, their share, and how many trials are unknown."""
+    if imports is None:
         return (NONE,)
-    unknown = (unknown_trials(found.unknown),) if found.unknown else ()
-    if not found.total:
+    unknown = (unknown_trials(imports.unknown),) if imports.unknown else ()
+    if not imports.total:
         return unknown or (NONE,)
-    return missing(found), f"of {found.total:,}", imports_share(found), *unknown
+    return missing(imports), f"of {imports.total:,}", imports_share(imports), *unknown
 
 
-def ends(found: Imports) -> tuple[int, int]:
+def ends(imports: Imports) -> tuple[int, int]:
     """Return the fewest and the most imports that may be missing."""
-    return found.missing, found.missing if found.most is None else found.most
+    return imports.missing, imports.missing if imports.most is None else imports.most
 
 
-def missing(found: Imports) -> str:
+def missing(imports: Imports) -> str:
     """Return how many imports are missing, as a range where only that is known."""
-    return "-".join(dict.fromkeys(f"{end:,}" for end in ends(found)))
+    return "-".join(dict.fromkeys(f"{end:,}" for end in ends(imports)))
 
 
-def imports_share(found: Imports) -> str:
+def imports_share(imports: Imports) -> str:
     """Return the share of imports that are missing, of at least one import."""
-    parts = dict.fromkeys(percent(end / found.total) for end in ends(found))
+    parts = dict.fromkeys(percent(end / imports.total) for end in ends(imports))
     return f"{'-'.join(parts)} %"
 
 
-def imports_line(found: Imports) -> str:
-    """Return the imports missing of all in one line."""
-    unknown = f", {unknown_trials(found.unknown)}" if found.unknown else ""
-    return f"{missing(found)} of {count(found.total, 'import')} missing{unknown}"
+def imports_line(imports: Imports) -> str:
+    """Return the missing imports of all in one line."""
+    unknown = f", {unknown_trials(imports.unknown)}" if imports.unknown else ""
+    return f"{missing(imports)} of {count(imports.total, 'import')} missing{unknown}"
 
 
 def unknown_trials(number: int) -> str:
-    """Return of how many trials a number is not known."""
+    """Return for how many trials a number is unknown."""
     return f"{count(number, 'trial')} unknown"
 
 
-def hallucinations(one: AgentScore) -> tuple[str, ...]:
-    """Return the sum, its parts, and of how many trials nothing is known."""
-    parts = [one.hallucinations[kind] for kind in ClaimKind if kind in one.hallucinations]
+def hallucinations(score: AgentScore) -> tuple[str, ...]:
+    """Return the sum, its parts, and for how many trials it is unknown."""
+    parts = [score.hallucinations[kind] for kind in ClaimKind if kind in score.hallucinations]
     if not parts:
         return (NONE,)
-    unseen = one.levels[Scoring.PAPER][Level.C5].unseen
+    unseen = score.levels[Scoring.PAPER][Level.C5].unseen
     unknown = (unknown_trials(unseen),) if unseen else ()
     return str(sum(parts)), f"({' + '.join(map(str, parts))})", *unknown
 
 
 def published_hallucinations(row: Published) -> tuple[str, ...]:
-    """Return what the paper counts; of the classes only one is published, and not for all."""
-    known = "?" if row.capability is None else str(row.capability)
-    return str(row.hallucinations), f"(? + ? + {known})"
+    """Return the sum of the paper; it publishes one of the three parts, and not for all agents."""
+    capability = "?" if row.capability is None else str(row.capability)
+    return str(row.hallucinations), f"(? + ? + {capability})"
 
 
-def mean(known: Known, trials: int, said: Callable[[float], str]) -> tuple[str, str]:
-    """Return the mean over the trials that know the number, and how many of all these are."""
-    few = f"({known.trials} of {trials})"
-    return said(known.total / known.trials) if known.trials else "unknown", few
+def mean(known: Known, trials: int, show: Callable[[float], str]) -> tuple[str, str]:
+    """Return the mean over the trials that report a number, and how many of all these are."""
+    counted = f"({known.trials} of {trials})"
+    return show(known.total / known.trials) if known.trials else "unknown", counted
 
 
 def _unseen(share: Share) -> str:

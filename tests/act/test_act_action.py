@@ -55,7 +55,7 @@ def test_summary_says_why(cases):
     lines = cases.of("broken").summaries[0].splitlines()
     why = "`the entry point ended with exit code 1`"
     assert f"| C1 | CPU run | FAILED\N{DAGGER} | FAILED\N{DAGGER} | {why} |" in lines
-    assert lines[-1] == "The gate is closed: `C1 failed: the entry point ended with exit code 1`"
+    assert lines[-1] == "Failed by `fail-on`: `C1 failed: the entry point ended with exit code 1`"
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ def test_another_run_is_published_unverified_to_its_own_pull_request(world):
     assert world["writes"][16:] == [*["check-runs"] * 6, "comments"]
     assert {one["head_sha"] for one in world["checks"][12:]} == {"f" * 40}
     body = world["comments"]["5"]
-    assert "**Unverified: the workflow that made it comes from a fork.**" in body
+    assert "**Unverified: these results come from the workflow of a fork.**" in body
     assert "- C1 `replay` on `example/tiny`: 1 of 1 → 0 of 1" in body
 
 

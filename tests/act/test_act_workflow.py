@@ -9,7 +9,7 @@ TRIALS = """\
 | `example__tiny.pip.1` | FAILED | FAILED† | passed |
 | `example__tiny.replay.1` | passed | passed† | passed |"""
 AGAIN = """\
-| trial | is | why |
+| trial | status | reason |
 |---|---|---|
 | `example__tiny.nop.1` | missing | `no artifact of this trial came back` |"""
 
@@ -33,7 +33,7 @@ def test_report_counts_what_is_missing(matrix):
     assert blocks[:3] == [
         "## researchenvbench",
         HEADLINE,
-        "The gate is closed: `example__tiny.nop.1: no artifact of this trial came back`",
+        "Failed by `fail-on`: `example__tiny.nop.1: no artifact of this trial came back`",
     ]
     assert blocks[blocks.index("### Trials") + 1] == TRIALS
     assert blocks[blocks.index("### To run again") + 1] == AGAIN

@@ -13,8 +13,8 @@ from reb_action.github.context import Context
 from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
-from reb_action.render.markdown import trial_summary
-from reb_action.render.marks import DOUBTED
+from reb_action.render.markdown.verdict import trial_summary
+from reb_action.render.outcomes import UNQUALIFIED_NOTE
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import AgentChoice
 
@@ -192,7 +192,7 @@ def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
     marked = trial_summary(lucky, decision, unqualified={Level.C1}).split("\n\n")
     assert "| C1 | CPU run | FAILED\N{DAGGER} | passed\N{DAGGER} | `no proof` |" in marked[3]
     assert [*marked[:3], *marked[5:]] == [*blocks[:3], *blocks[4:]]
-    assert marked[4] == DOUBTED
+    assert marked[4] == UNQUALIFIED_NOTE
 
 
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])

@@ -23,7 +23,9 @@ from reb_action import documents
 from reb_action.collection import collect
 from reb_action.model.verdict import Scoring, Verdict
 from reb_action.published import rows
-from reb_action.render.scoreboard import board_lines, board_summary, board_tables
+from reb_action.render.board_lines import board_lines
+from reb_action.render.markdown.scoreboard import board_summary
+from reb_action.render.terminal.scoreboard import board_tables
 from reb_action.score import score
 
 TESTS = Path(__file__).parent.parent

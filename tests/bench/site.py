@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import page_samples
 import scoreboards
 
-from reb_action.render import site
+from reb_action.render.html import site
 from reb_action.score import score
 
 FRONT = (1_250, 2_500, 5_000, 10_000)
@@ -23,7 +23,7 @@ def main():
     print(f"{'trials':>8} {'what':12} {'seconds':>8} {'MB':>7} {'µs each':>9}")
     for count in FRONT:
         board = score(scoreboards.many(count))
-        _time("front pages", count, site.front(board, {one.trial for one in board.trials}))
+        _time("front pages", count, site.front_files(board, {one.trial for one in board.trials}))
     for count in PAGES:
         _time("own pages", count, site.trial_pages(_views(count)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

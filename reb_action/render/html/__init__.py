@@ -1,0 +1,1 @@
+"""Verdicts and scoreboards as HTML, from Jinja templates that escape all output."""

@@ -1,0 +1,75 @@
+"""The rows of the leaderboard: one table per scoring, so that they are never mixed."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from reb_action.levels import LEVELS
+from reb_action.model.manifest import Level
+from reb_action.model.scoreboard import AgentScore, Published
+from reb_action.model.verdict import ClaimKind, Scoring
+from reb_action.render import shares
+from reb_action.render.html.site.table import (
+    LEVEL_COLUMNS,
+    UNKNOWN,
+    Column,
+    Field,
+    imports_field,
+    share_field,
+)
+
+STRICT_COLUMNS: Final = (Column(name="agent"), *LEVEL_COLUMNS)
+PAPER_COLUMNS: Final = (
+    Column(name="agent"),
+    Column(name="C0", title="imports missing"),
+    *LEVEL_COLUMNS[1:-1],
+    Column(name="C5", title="hallucinations"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PaperRow:
+    """A row by the paper's scoring: an agent of ours, or a published one."""
+
+    score: AgentScore | None
+    published: Published | None
+    fields: tuple[Field, ...]
+
+
+def strict_fields(score: AgentScore) -> tuple[Field, ...]:
+    """Return the shares of an agent by the strict scoring."""
+    levels = score.levels.get(Scoring.STRICT, {})
+    return tuple(share_field(levels.get(spec.level)) for spec in LEVELS)
+
+
+def paper_row(score: AgentScore) -> PaperRow:
+    """Return an agent by the paper's scoring."""
+    levels = score.levels.get(Scoring.PAPER, {})
+    fields = (
+        imports_field(score.imports.get(Scoring.PAPER)),
+        *(share_field(levels.get(spec.level)) for spec in LEVELS[1:-1]),
+        _hallucinations(score),
+    )
+    return PaperRow(score=score, published=None, fields=fields)
+
+
+def published_row(row: Published) -> PaperRow:
+    """Return a published agent; of its hallucinations one kind is known, and not for all."""
+    small = None if row.capability is None else f"{row.capability} {ClaimKind.CAPABILITY}"
+    total = row.hallucinations
+    fields = (
+        imports_field(row.imports),
+        *(share_field(row.levels.get(spec.level)) for spec in LEVELS[1:-1]),
+        Field(text=f"{total:,}", small=small, key=str(total)),
+    )
+    return PaperRow(score=None, published=row, fields=fields)
+
+
+def _hallucinations(score: AgentScore) -> Field:
+    counts = score.hallucinations
+    if not counts:
+        return Field(text=shares.NONE, absent=True, key=UNKNOWN)
+    share = score.levels.get(Scoring.PAPER, {}).get(Level.C5)
+    unknown = (shares.unknown_trials(share.unseen),) if share and share.unseen else ()
+    kinds = (*(f"{counts[kind]} {kind}" for kind in ClaimKind if kind in counts), *unknown)
+    total = sum(counts.values())
+    return Field(text=f"{total:,}", small=", ".join(kinds), key=str(total))

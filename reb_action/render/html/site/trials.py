@@ -1,0 +1,91 @@
+"""The rows of the table of all trials, and what it can be filtered by."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from reb_action.levels import LEVELS
+from reb_action.model.manifest import Outcome
+from reb_action.model.scoreboard import Scoreboard, TrialRow
+from reb_action.render.escape import clean
+from reb_action.render.html.site.names import agent_of, page_of
+from reb_action.render.html.site.table import (
+    LEVEL_COLUMNS,
+    UNKNOWN,
+    Column,
+    Field,
+    key_of,
+    outcome_field,
+)
+from reb_action.render.quantities import duration
+
+TRIAL_COLUMNS: Final = (
+    Column(name="trial"),
+    *LEVEL_COLUMNS,
+    Column(name="first failure"),
+    Column(name="agent time"),
+    Column(name="cost", title="USD"),
+)
+_REASON: Final = 110
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """The first level that failed, and why."""
+
+    level: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialLine:
+    """One trial; `page` is the address of its page, if it has one."""
+
+    trial: TrialRow
+    agent: str
+    page: str | None
+    fields: tuple[Field, ...]
+    failure: Failure | None
+    seconds: Field
+    cost: Field
+
+
+def trial_lines(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[TrialLine, ...]:
+    """Return a row for every trial that has a verdict."""
+    return tuple(_line(trial, linked) for trial in scoreboard.trials)
+
+
+def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
+    """Return the agents of all trials, in the order of the leaderboard."""
+    every = (*map(agent_of, scoreboard.agents), *map(agent_of, scoreboard.trials))
+    return tuple(dict.fromkeys(every))
+
+
+def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
+    cost = trial.usage.cost_usd if trial.usage else None
+    return TrialLine(
+        trial=trial,
+        agent=agent_of(trial),
+        page=page_of(trial.trial) if trial.trial in linked else None,
+        fields=tuple(
+            outcome_field([trial.cells[spec.level]] if spec.level in trial.cells else [])
+            for spec in LEVELS
+        ),
+        failure=_first_failure(trial),
+        seconds=_number(trial.seconds, duration(trial.seconds or 0)),
+        cost=_number(cost, f"{cost or 0:.2f}"),
+    )
+
+
+def _number(value: float | None, text: str) -> Field:
+    return Field(text="", key=UNKNOWN) if value is None else Field(text=text, key=key_of(value))
+
+
+def _first_failure(trial: TrialRow) -> Failure | None:
+    for spec in LEVELS:
+        cell = trial.cells.get(spec.level)
+        if cell is not None and cell.outcome in (Outcome.FAILED, Outcome.BLOCKED):
+            cause = f"{cell.cause.replace('_', ' ')}: " if cell.cause else ""
+            reason = f"{cause}{clean(cell.reason, limit=_REASON)}"
+            return Failure(level=spec.level, reason=reason)
+    return None

@@ -1,0 +1,1 @@
+"""Verdicts and scoreboards as Markdown, for GitHub."""

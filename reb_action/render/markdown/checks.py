@@ -1,0 +1,179 @@
+"""Check runs: one for each level over the whole matrix, or one for each trial."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Final
+
+from reb_action.levels import spec_of
+from reb_action.model.manifest import Level, Outcome
+from reb_action.model.publication import (
+    ANNOTATIONS_PER_REQUEST,
+    CHECK_BYTES,
+    TITLE_CHARACTERS,
+    Annotation,
+    AnnotationLevel,
+    CheckRun,
+    Conclusion,
+)
+from reb_action.model.scoreboard import TrialRow
+from reb_action.render import shares
+from reb_action.render.escape import clean, markdown
+from reb_action.render.markdown import sections
+from reb_action.render.markdown.changes import change_rows
+from reb_action.render.markdown.run_report import RunReport
+from reb_action.render.outcomes import WORDS
+from reb_action.render.tables import other
+
+_TRUNCATED: Final = "\n\nTruncated: see the job summary and the artifacts for the rest.\n"
+_AGENTS: Final = 200
+_MESSAGE: Final = 1000
+
+Outcomes = Mapping[Level, Sequence[Outcome]]
+"""The outcomes of levels; a planned trial without a verdict is invalid."""
+
+
+def level_checks(report: RunReport) -> tuple[CheckRun, ...]:
+    """Return a check run for each level, over all trials."""
+    return tuple(_level_check(report, level) for level in report.levels)
+
+
+def trial_checks(report: RunReport) -> tuple[CheckRun, ...]:
+    """Return a check run for each trial, with or without a verdict."""
+    judged = (_trial_check(report, row) for row in report.board.trials)
+    missing = (_missing_check(report, *item) for item in report.board.missing.items())
+    return (*judged, *missing)
+
+
+def conclude(report: RunReport, outcomes: Outcomes) -> Conclusion:
+    """Return failure if `fail-on` names an outcome that occurred, success if all is fine.
+
+    A failing agent is a result, not a failure of the check: it is neutral, and so is an unverified
+    run.
+    """
+    every = {outcome for of_level in outcomes.values() for outcome in of_level}
+    levels = outcomes if report.fail_on.any else report.fail_on.levels
+    named = {outcome for level in levels for outcome in outcomes.get(level, ())}
+    if named - set(sections.FINE) or (report.fail_on.invalid and Outcome.INVALID in every):
+        return Conclusion.FAILURE
+    if every <= {Outcome.NOT_APPLICABLE}:
+        return Conclusion.SKIPPED
+    fine = every <= set(sections.FINE) and not report.unverified
+    return Conclusion.SUCCESS if fine else Conclusion.NEUTRAL
+
+
+def truncate(text: str) -> str:
+    """Return text of at most CHECK_BYTES in UTF-8: whole lines, and a note if some are cut."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= CHECK_BYTES:
+        return data.decode()
+    kept = data[: CHECK_BYTES - len(_TRUNCATED)].rpartition(b"\n")[0]
+    return kept.decode("utf-8", "ignore") + _TRUNCATED
+
+
+def _level_check(report: RunReport, level: Level) -> CheckRun:
+    board = report.board
+    outcomes = [sections.outcome_of(report, row, level) for row in board.trials]
+    outcomes += [Outcome.INVALID] * len(board.missing)
+    check = _check(report, level, {level: outcomes}, title=spec_of(level).title)
+    return replace(
+        check,
+        summary=truncate("\n\n".join(_summary(report, level))),
+        text=_text(report, (level,)),
+        annotations=_annotations(report, (level,)),
+    )
+
+
+def _trial_check(report: RunReport, row: TrialRow) -> CheckRun:
+    single = replace(report, board=replace(report.board, trials=(row,), missing={}))
+    outcomes = {level: (sections.outcome_of(report, row, level),) for level in report.levels}
+    rows = ((level, spec_of(level).title, WORDS[outcome]) for level, (outcome,) in outcomes.items())
+    return replace(
+        _check(report, row.trial, outcomes),
+        summary=truncate(sections.table((("level", "question", "outcome"), *rows))),
+        text=_text(single, report.levels),
+        annotations=_annotations(single, report.levels),
+    )
+
+
+def _missing_check(report: RunReport, trial: str, reason: str) -> CheckRun:
+    check = _check(report, trial, dict.fromkeys(report.levels, (Outcome.INVALID,)))
+    return replace(check, summary=f"There is no verdict: {markdown(reason)}. Run this trial again.")
+
+
+def _check(report: RunReport, name: str, outcomes: Outcomes, *, title: str = "") -> CheckRun:
+    text = _headline([outcome for of_level in outcomes.values() for outcome in of_level])
+    mark = "unverified (fork workflow): " if report.unverified else ""
+    return CheckRun(
+        name=f"{report.key} / {clean(name, limit=150)}",
+        head_sha=report.commit,
+        external_id=f"reb:{report.run.run_id}:{clean(name, limit=150)}",
+        conclusion=conclude(report, outcomes),
+        title=clean(f"{mark}{title}{': ' if title else ''}{text}", limit=TITLE_CHARACTERS),
+        summary="",
+        details_url=report.run_url,
+    )
+
+
+def _headline(outcomes: Sequence[Outcome]) -> str:
+    uncounted = (Outcome.NOT_APPLICABLE, Outcome.INVALID)
+    counted = sum(outcome not in uncounted for outcome in outcomes)
+    passed = outcomes.count(Outcome.PASSED)
+    text = f"{passed} of {counted} passed" if counted else "no counted trials"
+    unseen = outcomes.count(Outcome.INVALID)
+    return f"{text}, {unseen} unseen" if unseen else text
+
+
+def _summary(report: RunReport, level: Level) -> Iterator[str]:
+    yield spec_of(level).question
+    yield sections.headline(report)
+    yield sections.table(_agents(report, level))
+    yield shares.LEGEND
+    if report.comparison is not None:
+        yield f"Change since {markdown(report.comparison.commit[:12])}:"
+        changes = (change for change in report.comparison.levels if change.level is level)
+        yield sections.table(change_rows(changes))
+
+
+def _agents(report: RunReport, level: Level) -> Iterator[tuple[str, ...]]:
+    scorings = (report.fail_on.scoring, other(report.fail_on.scoring))
+    yield ("agent", *scorings)
+    for score in report.board.agents[:_AGENTS]:
+        cells = (shares.lines(score.levels[scoring].get(level)) for scoring in scorings)
+        yield (sections.agent_name(score), *(" ".join(lines) for lines in cells))
+
+
+def _text(report: RunReport, levels: tuple[Level, ...]) -> str | None:
+    rows = sections.failure_rows(report, levels)
+    missing = (
+        (markdown(trial), "", "MISSING", markdown(reason), "")
+        for trial, reason in report.board.missing.items()
+    )
+    # A row has more than 20 bytes.
+    every = tuple(islice(chain(missing, rows), CHECK_BYTES // 20))
+    return truncate(sections.table((sections.FAILURE_HEADS, *every))) if every else None
+
+
+def _annotations(report: RunReport, levels: tuple[Level, ...]) -> tuple[Annotation, ...]:
+    """Return an annotation of the file that describes each failed trial, if there is one."""
+    return tuple(islice(_trial_annotations(report, levels), ANNOTATIONS_PER_REQUEST))
+
+
+def _trial_annotations(report: RunReport, levels: tuple[Level, ...]) -> Iterator[Annotation]:
+    for row in report.board.trials:
+        path = report.files.get(row.trial)
+        messages = [
+            f"{level} {WORDS[sections.outcome_of(report, row, level)]}: "
+            + clean(row.cells[level].reason, limit=_MESSAGE)
+            for level in levels
+            if sections.outcome_of(report, row, level) not in sections.FINE and level in row.cells
+        ]
+        if path is not None and messages:
+            yield Annotation(
+                path=path,
+                start_line=1,
+                end_line=1,
+                level=AnnotationLevel.WARNING,
+                message="\n".join(messages),
+                title=clean(row.trial, limit=TITLE_CHARACTERS),
+            )

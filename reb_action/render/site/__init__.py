@@ -1,5 +1,0 @@
-"""The leaderboard as a folder of static files: no network, and usable without its script."""
-
-from reb_action.render.site.build import build, front, trial_pages
-
-__all__ = ["build", "front", "trial_pages"]

@@ -1,0 +1,1 @@
+"""Verdicts and scoreboards as tables for a terminal."""

@@ -1,0 +1,254 @@
+"""The templates: every position escapes, whatever value comes to it, and none trusts a string."""
+
+import html
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from types import NoneType
+from typing import get_args, get_type_hints
+
+import jinja2
+import page_samples
+import pytest
+import scoreboards
+from hostile import HOSTILE, SITE_TAGS, read
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jinja2 import nodes
+
+from reb_action import published
+from reb_action.model.agent import ReportFault, ReportFaultKind
+from reb_action.model.manifest import Level
+from reb_action.model.observation import RunObservation
+from reb_action.model.verdict import Audit
+from reb_action.render.badge import badge_of, svg
+from reb_action.render.escape import clean
+from reb_action.render.html import environment, site
+from reb_action.render.html.page import trial_page
+
+FOLDER = Path(environment.__file__).parent
+TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.j2"))
+STATIC = ("page/style.css", "site/site.css", "site/site.js")
+
+
+def pages():
+    """Yield pages in which every position of every template prints something."""
+    full, small = page_samples.full(), page_samples.small()
+    yield from map(trial_page, (small, page_samples.unmeasured()))
+    yield trial_page(full, root="../")
+    yield trial_page(_long(full))
+    yield trial_page(_without(small, report_fault=None))
+    yield trial_page(_with_runs(full))
+    board = scoreboards.board(published=published.rows())
+    score = replace(board.agents[0], versions=("1", "2", "3", "4"), hallucinations={})
+    gaps = {f"trial-{number}": "lost" for number in range(50)}
+    board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
+    linked = {row.trial for row in board.trials[::2]}
+    yield from (
+        data.decode() for name, data in site.front_files(board, linked) if name.endswith("html")
+    )
+    repeated = replace(board.published[0], runs=3)
+    yield site.build_site(replace(board, published=(repeated,)))["index.html"].decode()
+    yield svg(badge_of(score, Level.C0)).decode()
+
+
+def _long(view):
+    """The trial with more items in a list than a page shows, without an end of its agent."""
+    hooks = tuple(f"hook {number}" for number in range(50))
+    imports = replace(
+        view.evidence.observations[Level.C0],
+        missing=hooks,
+        editable=("x",),
+        fault="stopped",
+    )
+    observations = {**view.evidence.observations, Level.C0: imports}
+    verdict = replace(view.verdict, hooks=hooks, agent_run=None)
+    return replace(
+        view, verdict=verdict, evidence=replace(view.evidence, observations=observations)
+    )
+
+
+def _without(view, **changes):
+    return replace(view, verdict=replace(view.verdict, audit=Audit(claims=()), **changes))
+
+
+def _with_runs(view):
+    """The trial with runs that ended in every way."""
+    ends = (
+        {"timed_out": True, "decoy": None, "fault": "stopped", "proofs": ()},
+        {"exit_code": None, "decoy": {"proofs_satisfied": True}},
+        {"exit_code": 1, "decoy": {"token_seen": False, "exit_code": None}},
+    )
+    observations = dict(view.evidence.observations)
+    runs = [level for level, one in observations.items() if isinstance(one, RunObservation)]
+    for level, end in zip(runs, ends, strict=True):
+        run = observations[level]
+        decoy = end.pop("decoy")
+        decoy = None if decoy is None else replace(run.decoy, **decoy)
+        observations[level] = replace(run, decoy=decoy, **end)
+    fault = ReportFault(kind=ReportFaultKind.MISSING, message="there is no report.json")
+    view = replace(view, evidence=replace(view.evidence, observations=observations))
+    return _without(view, report_fault=fault)
+
+
+def positions():
+    """Return the template and line of everything that a template prints."""
+    for name in TEMPLATES:
+        tree = environment.environment().parse(environment.read_source(name))
+        for output in tree.find_all(nodes.Output):
+            for node in output.nodes:
+                if not isinstance(node, nodes.TemplateData):
+                    yield name, node.lineno
+
+
+@contextmanager
+def added(monkeypatch, text):
+    """Add a text to every string that any template prints; yield the positions that printed."""
+    printed = set()
+    made = environment.environment.__wrapped__()
+    show = made.finalize
+
+    def finalize(value):
+        frame = sys._getframe(1)
+        name = frame.f_globals["name"]
+        line = made.get_template(name).get_corresponding_lineno(frame.f_lineno)
+        printed.add((name, line))
+        return show(value if hasattr(value, "__html__") else f"{value}{text}")
+
+    made.finalize = finalize
+    monkeypatch.setattr(environment, "environment", lambda: made)
+    yield printed
+    monkeypatch.undo()
+
+
+def skeletons(monkeypatch, text):
+    """Return the skeletons of all pages with a text in every position, and the positions."""
+    with added(monkeypatch, text) as printed:
+        made = [read(page, SITE_TAGS).skeleton for page in pages()]
+    return made, printed
+
+
+@pytest.fixture(scope="module")
+def plain():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return skeletons(monkeypatch, "x")
+
+
+def test_pages_print_every_position(plain):
+    assert set(positions()) - plain[1] == set()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_every_position_changes_nothing_but_words(monkeypatch, plain, text):
+    assert skeletons(monkeypatch, text)[0] == plain[0]
+
+
+@pytest.mark.parametrize("hole", ["<p title={{ x }}>", "<p>{{ x|safe }}", "<p {{ x }}>"])
+def test_position_without_protection_would_be_found(hole):
+    template = environment.environment().from_string(f"{hole}</p>")
+    plain, *others = (read(template.render(x=f"x{text}"), ("p", "b")) for text in ("", *_INLINE))
+    assert any(reader.skeleton != plain.skeleton for reader in others)
+
+
+_INLINE = ("<b></b>", '" onmouseover="alert(1)" x="')
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_template_trusts_no_string(name):
+    tree = environment.environment().parse(environment.read_source(name))
+    banned = (nodes.Concat, nodes.ScopedEvalContextModifier, nodes.MarkSafe)
+    assert list(tree.find_all(banned)) == []
+    filters = {one.name for one in tree.find_all(nodes.Filter)}
+    assert filters.isdisjoint({"safe", "xmlattr", "tojson", "urlize", "forceescape", "replace"})
+
+
+@settings(max_examples=300)
+@given(text=st.sampled_from(HOSTILE) | st.text(alphabet="<>&\"'`a;/!-= ", max_size=40) | st.text())
+def test_printed_text_has_no_markup(text):
+    printed = environment.environment().from_string("{{ text }}").render(text=text)
+    assert not set("<>\"'") & set(printed)
+    assert html.unescape(printed) == clean(text, limit=4000)
+
+
+@settings(max_examples=300)
+@given(text=st.sampled_from(HOSTILE) | st.text())
+def test_log_has_no_markup(text):
+    template = "<pre>{{ text|log_end }}</pre>"
+    reader = read(environment.environment().from_string(template).render(text=text))
+    assert reader.skeleton == [("pre",), "/pre"]
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_style_and_script_go_out_as_they_are(name):
+    assert environment.render(name) == (FOLDER / name).read_text(encoding="utf-8")
+
+
+def test_missing_name_and_none_are_errors():
+    made = environment.environment()
+    with pytest.raises(jinja2.UndefinedError):
+        made.from_string("{{ nothing }}").render()
+    with pytest.raises(TypeError, match="prints None"):
+        made.from_string("{{ value }}").render(value=None)
+
+
+def test_line_break_next_to_a_tag_is_dropped_and_between_words_kept():
+    source = environment.read_source("page/observed.html.j2")
+    assert source.count("\n") == (FOLDER / "page/observed.html.j2").read_text().rstrip().count("\n")
+    text = trial_page(page_samples.small())
+    assert "\n<" not in text.partition("</style>")[2]
+    assert "recomputes it from the folder of\n    this trial" in text
+
+
+def optional(value):
+    """Return the class and name of every field in a value that may be None."""
+    if is_dataclass(value):
+        hints = get_type_hints(type(value))
+        own = {(type(value), name) for name, hint in hints.items() if NoneType in get_args(hint)}
+        return own.union(*(optional(getattr(value, field.name)) for field in fields(value)))
+    items = value.values() if isinstance(value, dict) else value
+    return set().union(*map(optional, items)) if isinstance(value, (tuple, dict)) else set()
+
+
+def emptied(value, of, name):
+    """Return a value with one field of a class set to None, wherever it occurs."""
+    if isinstance(value, tuple):
+        return tuple(emptied(item, of, name) for item in value)
+    if isinstance(value, dict):
+        return {key: emptied(item, of, name) for key, item in value.items()}
+    if not is_dataclass(value):
+        return value
+    changes = {field.name: emptied(getattr(value, field.name), of, name) for field in fields(value)}
+    return replace(value, **{**changes, **({name: None} if type(value) is of else {})})
+
+
+def test_any_value_that_may_be_none_can_be_none():
+    view, board = page_samples.full(), scoreboards.board(published=published.rows())
+    assert len(optional(view)) > 25
+    for of, name in optional(view):
+        assert trial_page(emptied(view, of, name)).endswith("</html>\n")
+    for of, name in optional(board):
+        assert set(dict(site.front_files(emptied(board, of, name)))) >= {
+            "index.html",
+            "trials.html",
+        }
+
+
+def test_only_the_environment_reads_files():
+    package = FOLDER.parent
+    readers = [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"pathlib|open\(|documents\.read|import os\b|data_folder", path.read_text())
+    ]
+    assert readers == ["html/environment.py"]
+
+
+def test_engine_is_not_imported_before_a_page_is_written():
+    program = (
+        "import sys, reb_action.cli, reb_action.outputs, reb_action.reporting, reb_action.console,"
+        "reb_action.leaderboard; sys.exit(not {'jinja2', 'markupsafe'}.isdisjoint(sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
