@@ -3,12 +3,16 @@
 import json
 import socket
 from contextlib import suppress
+from http import HTTPStatus
 
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices
 from reb_action.model.agent import Dialect, Tally, Usage
 from tests.model_server.client import connect, request, send
+
+# Python 3.13 has another phrase for it than 3.11.
+TOO_LARGE = f"413 {HTTPStatus(413).phrase}"
 
 
 def raw(one, text):
@@ -182,8 +186,8 @@ def test_full_url_leads_nowhere_without_a_way_out(opened):
         ({"content_length": "1e3"}, b"", "400 Bad Request"),
         ({"content_length": 2}, b"[]", "400 Bad Request"),
         ({"content_length": 1}, b"{", "400 Bad Request"),
-        ({"content_length": 33 * 1024 * 1024}, b"", "413 Request Entity Too Large"),
-        ({"transfer_encoding": "chunked"}, b"2100000\r\n", "413 Request Entity Too Large"),
+        ({"content_length": 33 * 1024 * 1024}, b"", TOO_LARGE),
+        ({"transfer_encoding": "chunked"}, b"2100000\r\n", TOO_LARGE),
         ({"content_length": 2, "content_encoding": "gzip"}, b"ab", "415 Unsupported Media Type"),
     ],
 )
