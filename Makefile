@@ -18,7 +18,7 @@ test-plain: .venv/dev description
 
 # GitHub's own description of its API, from its npm package.
 description: .venv/dev
-	@$(BIN)/python tests/github_api/describe.py >/dev/null || \
+	@$(BIN)/python tests/support/github_api/describe.py >/dev/null || \
 		echo "GitHub's description of its API could not be fetched: its tests will be skipped" >&2
 
 lint: .venv/dev
@@ -29,7 +29,7 @@ lint: .venv/dev
 	$(BIN)/python repos/generate.py --check
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
 	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
-	$(BIN)/check-jsonschema --schemafile schemas/agent.schema.json reb_action/agents/*.yaml
+	$(BIN)/check-jsonschema --schemafile schemas/agent.schema.json reb_action/agents/definitions/*.yaml
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/actionlint .github/workflows/*.yml examples/*.yml
 	$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic --config .github/zizmor.yml . examples/*.yml

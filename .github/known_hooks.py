@@ -1,4 +1,4 @@
-"""Writes reb_action/probing/known_hooks.json: the hashes of what honest packages run at each start.
+"""Writes reb_action/probe/known_hooks.json: the hashes of what honest packages run at each start.
 
     python -m pip download --no-deps -d WHEELS setuptools==80.9.0 virtualenv==20.31.2 ...
     python .github/known_hooks.py WHEELS
@@ -13,7 +13,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-TARGET = Path(__file__).parent.parent / "reb_action" / "probing" / "known_hooks.json"
+TARGET = Path(__file__).parent.parent / "reb_action" / "probe" / "known_hooks.json"
 HACK = ("_distutils_hack/__init__.py", "_distutils_hack/override.py")
 VIRTUALENV = "virtualenv/create/via_global_ref/_virtualenv.py"
 # What virtualenv and uv write beside it.

@@ -7,6 +7,6 @@ if not __package__:
     # Isolated, an interpreter looks in no folder of ours, and in none of the caller's.
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from reb_action.cli import main
+from reb_action.cli.main import main
 
 main()

@@ -6,19 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import click
-
-from reb_action import console, evidence, manifest, outputs, trial
-from reb_action.clearing import clear
+from reb_action.corpus import manifests
 from reb_action.errors import UsageError
-from reb_action.git import git
-from reb_action.layout import SessionLayout, data_folder
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Manifest
 from reb_action.model.verdict import Verdict
+from reb_action.progress import Progress
+from reb_action.resources import data_folder
+from reb_action.results import page
 from reb_action.sandbox.protocol import Kind
-from reb_action.session import AgentChoice
-from reb_action.trial import Options, Tell
+from reb_action.session import evidence
+from reb_action.session.layout import SessionLayout
+from reb_action.session.output_folder import clear
+from reb_action.session.state import AgentChoice
+from reb_action.source.git import git
+from reb_action.trial import run
+from reb_action.trial.options import Options
 
 _SECONDS: Final = 120
 
@@ -40,7 +43,7 @@ class Shown:
     notes: str | None
 
 
-def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> tuple[Shown, ...]:
+def demo(folder: Path, *, environ: Mapping[str, str], tell: Progress) -> tuple[Shown, ...]:
     """Run both trials below `folder`, which an earlier demonstration may have left."""
     place = data_folder("tests") / "demo"
     if not place.is_dir():
@@ -61,17 +64,6 @@ def demo(folder: Path, *, environ: Mapping[str, str], tell: Tell) -> tuple[Shown
     return tuple(shown)
 
 
-def present(trials: tuple[Shown, ...]) -> None:
-    """Print both verdicts, and at the end what each agent said beside what was found."""
-    for one in trials:
-        click.echo()
-        outputs.show(one.verdict, as_json=False, folder=one.folder)
-    click.echo("\nIn short")
-    for one in trials:
-        click.echo()
-        console.show_short(one.verdict, one.notes)
-
-
 def _trial(
     wanted: Manifest,
     choice: AgentChoice,
@@ -79,12 +71,12 @@ def _trial(
     mirror: Path,
     *,
     environ: Mapping[str, str],
-    tell: Tell,
+    tell: Progress,
 ) -> Shown:
     options = Options(manifest=wanted, agent=choice, folder=folder, kind=Kind.LOCAL, mirror=mirror)
-    verdict = trial.run(options, environ=environ, tell=tell)
+    verdict = run.run(options, environ=environ, tell=tell)
     layout = SessionLayout(folder=folder)
-    outputs.write_page(layout, verdict)
+    page.write_page(layout, verdict)
     report = evidence.read(layout).report
     notes = report.notes if isinstance(report, Report) else None
     return Shown(verdict=verdict, folder=folder, notes=notes)
@@ -92,7 +84,7 @@ def _trial(
 
 def committed(place: Path, mirror: Path) -> Manifest:
     """Make the shipped files a git repository, as a repository under test is one."""
-    wanted = manifest.load(place / "manifest.yaml")
+    wanted = manifests.load(place / "manifest.yaml")
     repository = mirror / wanted.repository
     shutil.copytree(place / "repository", repository)
     place = repository / ".git"

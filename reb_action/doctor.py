@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reb_action import toolchain, witness
 from reb_action.errors import RebError
+from reb_action.probe import gpu_witness, toolchain
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
 
@@ -32,7 +32,7 @@ def examine(kind: Kind, image: str) -> Iterator[Finding]:
         yield _docker(image)
     else:
         yield Finding(fine=True, line="note  the local sandbox isolates nothing")
-    with witness.watch(witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
         count, driver = seen.present, seen.driver
     yield Finding(fine=True, line=f"note  {count} GPUs here, driver {driver or 'none'}")
 

@@ -1,4 +1,4 @@
-"""Progress in a terminal: the newest line with a running clock, the older lines above it."""
+"""The progress callback of every phase."""
 
 import time
 from collections.abc import Callable, Generator
@@ -54,3 +54,7 @@ class _LiveLine:
         seconds = clock(time.monotonic() - self._since)
         row.add_row(self._spinner, Text(seconds, style="dim"), Text(log(self._text)))
         return row
+
+
+Progress = Callable[[str], None]
+"""Is told, in plain lines, what goes on."""

@@ -7,9 +7,9 @@ python repos/generate.py --check   fail if it is not up to date
 import sys
 from pathlib import Path
 
-from reb_action import manifest
+from reb_action.corpus import manifests as corpus_manifests
+from reb_action.corpus.qualification import is_qualified
 from reb_action.model.manifest import Level, Manifest
-from reb_action.qualified import is_qualified
 
 FOLDER = Path(__file__).parent
 LEVELS = (Level.C1, Level.C3, Level.C4)
@@ -50,7 +50,7 @@ def row(one: Manifest) -> str:
 
 def page() -> str:
     """Return the whole page."""
-    manifests = manifest.load_folder(FOLDER)
+    manifests = corpus_manifests.load_folder(FOLDER)
     lines = [
         "| repository | domain | imports | C1 | C3 | C4 | what it takes beyond a package index |",
         "|---|---|--:|---|---|---|---|",

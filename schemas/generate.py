@@ -16,10 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from reb_action.documents import SCHEMA
-from reb_action.evidence import DOCUMENTS as OF_A_TRIAL
-from reb_action.model.listing import AgentList
+from reb_action.model.agent import AgentList
 from reb_action.model.plan import Plan
 from reb_action.model.scoreboard import Publication, Scoreboard
+from reb_action.session.evidence import DOCUMENTS as OF_A_TRIAL
 
 OF_A_RUN = {"plan": Plan, "scoreboard": Scoreboard, "published": Publication}
 DOCUMENTS = {**OF_A_TRIAL, **OF_A_RUN, "agents": AgentList}

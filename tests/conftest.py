@@ -5,10 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from gateway_fixtures import model_server, opened
-from github_api.fixtures import api, enterprise_api
 from hypothesis import HealthCheck, settings
-from sandbox_fixtures import container, docker_image, sandbox, scratch, start
+
+from tests.support.gateway_fixtures import model_server, opened
+from tests.support.github_api.fixtures import api, enterprise_api
+from tests.support.sandbox_fixtures import container, docker_image, sandbox, scratch, start
 
 __all__ = [
     "api",
@@ -30,7 +31,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 TESTS = Path(__file__).parent
-SUITES = {"act": "act", "agents": "agents"}
+SUITES = {"act": "act", "real_agents": "agents"}
 """The suites that live in folders of their own, by the folder, and their markers."""
 
 MARKERS = ("act", "agents", "browser", "docker", "slow")

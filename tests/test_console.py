@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-from reb_action.console import telling
+from reb_action.cli.console import telling
 import time
 with telling(quiet=False) as tell:
     tell("one \\x1b[2J[bold]is[/] being observed")
@@ -90,7 +90,7 @@ def test_progress_honours_no_colour():
 
 def test_pipe_waits_neither_for_rich_nor_for_docker():
     program = (
-        "import sys; from reb_action.console import telling\n"
+        "import sys; from reb_action.cli.console import telling\n"
         "with telling(quiet=False) as tell: tell('x')\n"
         "sys.exit(not {'docker', 'rich'}.isdisjoint(sys.modules))"
     )

@@ -6,20 +6,11 @@ from pathlib import Path
 from typing import Final, cast
 
 from reb_action.agents.argument import with_argument
-from reb_action.agents.spec import (
-    AgentFile,
-    AgentSpec,
-    Install,
-    Need,
-    Parser,
-    Source,
-    Stdin,
-    Takes,
-)
+from reb_action.agents.spec import AgentFile, AgentSpec, Install, Need, Parser, Source, Stdin, Takes
 from reb_action.documents import Json, problem, read_bytes, show
+from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
-from reb_action.strict_yaml import parse_yaml
 
 AGENTS: Final = (
     *("nop", "replay", "command", "pip", "uv"),
@@ -41,7 +32,8 @@ MODEL_NAMES: Final = frozenset({"base_url", "key", "model"})
 _COMMAND: Final = "{command}"
 _LIMIT_BYTES: Final = 256 * 1024
 _LOCK_BYTES: Final = 1024 * 1024
-_HERE: Final = Path(__file__).parent
+_DEFINITIONS: Final = Path(__file__).parent / "definitions"
+_PROGRAMS: Final = Path(__file__).parent / "inside"
 
 
 def agent(name: str, *, argument: str | None = None) -> AgentSpec:
@@ -61,7 +53,7 @@ def agent(name: str, *, argument: str | None = None) -> AgentSpec:
 
 def load_packaged(name: str) -> AgentSpec:
     """Read one of AGENTS, without what the user must give it."""
-    return load(_HERE / f"{name}.yaml")
+    return load(_DEFINITIONS / f"{name}.yaml")
 
 
 def load(path: Path) -> AgentSpec:
@@ -94,7 +86,7 @@ def _faults(data: dict[str, Json]) -> Iterator[str]:
     if ("git" in install) != bool(re.fullmatch("[0-9a-f]{40}", str(install.get("version", "")))):
         yield "install.version: git needs the 40 digits of a commit, a package its release"
     for file in files:
-        if isinstance(file, dict) and not (_HERE / str(file["packaged"])).is_file():
+        if isinstance(file, dict) and not (_PROGRAMS / str(file["packaged"])).is_file():
             yield f"files: there is no packaged file {show(file['packaged'])}"
 
 
@@ -138,5 +130,5 @@ def _texts(data: dict[str, Json], key: str) -> tuple[str, ...]:
 
 def _file(name: str, value: Json) -> AgentFile:
     if isinstance(value, dict):
-        return AgentFile(name=name, content=(_HERE / str(value["packaged"])).read_bytes())
+        return AgentFile(name=name, content=(_PROGRAMS / str(value["packaged"])).read_bytes())
     return AgentFile(name=name, content=str(value).encode(), text=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reb_action.errors import UsageError
-from reb_action.layout import SandboxLayout
+from reb_action.sandbox.layout import SandboxLayout
 
 KEY_VARIABLE: Final = "REB_MODEL_KEY"
 """The only place from which the key of a model is taken."""

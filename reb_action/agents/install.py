@@ -19,12 +19,12 @@ from typing import Final, assert_never
 from reb_action.agents.spec import AgentSpec, Install, Source
 from reb_action.documents import Json
 from reb_action.errors import ToolchainError
-from reb_action.layout import SandboxLayout
 from reb_action.sandbox import select
 from reb_action.sandbox.docker import engine, workshop
+from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.processes import MARKER, marker_of
+from reb_action.sandbox.owner import Trace, trace_of
 from reb_action.sandbox.protocol import Command, Ended, Kind, Limits, SandboxSpec
-from reb_action.sandbox.trace import Trace, trace_of
 
 _DONE: Final = "installed.json"
 _FOLDERS: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -11,7 +11,7 @@ from reb_action.agents.catalogue import AGENTS, load_packaged
 from reb_action.agents.environment import KEY_VARIABLE
 from reb_action.agents.spec import AgentSpec, Source, Takes
 from reb_action.errors import SandboxError
-from reb_action.model.listing import AgentList, ListedAgent
+from reb_action.model.agent import AgentList, ListedAgent
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
 

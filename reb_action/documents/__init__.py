@@ -21,12 +21,7 @@ from reb_action.documents.files import (
 )
 from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.schema import field_problems, problem
-from reb_action.documents.tolerant import (
-    TolerantJson,
-    oddity,
-    parse_tolerantly,
-    replace_surrogates,
-)
+from reb_action.documents.tolerant import TolerantJson, oddity, parse_tolerantly, replace_surrogates
 
 __all__ = [
     "LIMIT_BYTES",

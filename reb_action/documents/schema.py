@@ -13,7 +13,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
 from reb_action.documents.parsing import Json, show
-from reb_action.layout import data_folder
+from reb_action.resources import data_folder
 
 
 def problem(value: Json, schema: str) -> str | None:

@@ -2,6 +2,6 @@
 
 from reb_action.gateway.gateway import Gateway
 from reb_action.gateway.prices import Prices, load_prices
-from reb_action.gateway.values import DEFAULT_URLS, Budget, Upstream
+from reb_action.gateway.settings import DEFAULT_URLS, Budget, Upstream
 
 __all__ = ["DEFAULT_URLS", "Budget", "Gateway", "Prices", "Upstream", "load_prices"]

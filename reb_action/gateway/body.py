@@ -1,10 +1,13 @@
 """Reads the body of a request, whole and bounded."""
 
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from email.message import Message
 from io import BufferedIOBase
 from typing import Final
 
-from reb_action.gateway.refusal import Refusal
+from reb_action.gateway.request import Refusal
 
 LIMIT_BYTES: Final = 32 * 1024 * 1024
 """The largest request that Anthropic takes; the others take no more in one JSON."""
@@ -68,3 +71,25 @@ def _exactly(stream: BufferedIOBase, size: int) -> bytes:
     if len(data) < size:
         raise ConnectionError("the request ends before its end")
     return data
+
+
+class Room:
+    """So many bytes for all connections together; who finds none waits so many seconds."""
+
+    def __init__(self, limit: int, *, wait_seconds: float) -> None:
+        self._free = limit
+        self._wait_seconds = wait_seconds
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def taking(self, size: int) -> Generator[bool]:
+        """Hold room for this many bytes; yields whether there is any."""
+        with self._changed:
+            has = self._changed.wait_for(lambda: self._free >= size, self._wait_seconds)
+            self._free -= size if has else 0
+        try:
+            yield has
+        finally:
+            with self._changed:
+                self._free += size if has else 0
+                self._changed.notify_all()

@@ -5,15 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from reb_action.gateway.answer import Answer
-from reb_action.gateway.calls import Call, Course
 from reb_action.gateway.dialects import Rules
-from reb_action.gateway.ledger import Ledger
-from reb_action.gateway.line import Line
-from reb_action.gateway.meter import Meter
-from reb_action.gateway.reading import Reading
+from reb_action.gateway.json_text import dumps, loads, short, text
+from reb_action.gateway.ledger import Call, CallStatus, Ledger
 from reb_action.gateway.request import Request
-from reb_action.gateway.wire import dumps, loads, short, text
+from reb_action.gateway.upstream.connection import UpstreamConnection
+from reb_action.gateway.upstream.meter import Meter
+from reb_action.gateway.upstream.response import Answer
+from reb_action.gateway.upstream.usage import Reading
 
 _ERROR_BYTES: Final = 1024 * 1024
 _ERROR: Final = 400
@@ -46,7 +45,7 @@ class Client(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Terms:
+class ExchangeSettings:
     """What all exchanges of a gateway share; `hide` takes the key out of what is passed on."""
 
     rules: Rules
@@ -60,7 +59,9 @@ class Terms:
 class Exchange:
     """Carries out one admitted request; however that goes, the ledger gets its call."""
 
-    def __init__(self, request: Request, client: Client, line: Line, terms: Terms) -> None:
+    def __init__(
+        self, request: Request, client: Client, line: UpstreamConnection, terms: ExchangeSettings
+    ) -> None:
         self._request = request
         self._client = client
         self._terms = terms
@@ -98,13 +99,16 @@ class Exchange:
         self._write(last)
         self._tell(lambda: self._client.end(whole=answer.is_whole))
 
-    def _course(self, reading: Reading) -> tuple[Course, str | None]:
+    def _course(self, reading: Reading) -> tuple[CallStatus, str | None]:
         answer = self._answer
         if answer.is_whole and (reading.ended or not self._request.route.generates):
-            return (Course.LEFT if self._gone else Course.WHOLE), None
+            return (CallStatus.LEFT if self._gone else CallStatus.WHOLE), None
         if answer.is_silent and not self._gone:
-            return Course.SILENT, f"the model fell silent for {self._terms.silent_seconds} seconds"
-        return Course.CUT, "the answer of the model was cut"
+            return (
+                CallStatus.SILENT,
+                f"the model fell silent for {self._terms.silent_seconds} seconds",
+            )
+        return CallStatus.CUT, "the answer of the model was cut"
 
     def _refuse(self) -> None:
         """Pass on an error, without the key that some of them quote."""
@@ -114,12 +118,12 @@ class Exchange:
             body += data
         if answer.status < _ERROR:
             message = f"the model answered with {answer.status}, which the gateway does not follow"
-            self._say(_BAD_GATEWAY, Course.ERROR, message)
+            self._say(_BAD_GATEWAY, CallStatus.ERROR, message)
             return
         shown = self._terms.hide(bytes(body).decode("utf-8", "replace")).encode()
         said = text(loads(shown), "error", "message") or text(loads(shown), "message")
         self._close(
-            answer.status, Course.ERROR, self._terms.hide(said) or "the model refused the call"
+            answer.status, CallStatus.ERROR, self._terms.hide(said) or "the model refused the call"
         )
         self._whole(answer.status, self._headers(), shown)
 
@@ -127,13 +131,13 @@ class Exchange:
         answer = self._answer
         if answer.is_silent:
             message = f"the model sent nothing for {self._terms.silent_seconds} seconds"
-            self._say(_TIMEOUT, Course.SILENT, message)
+            self._say(_TIMEOUT, CallStatus.SILENT, message)
         else:
             fault = f"{type(answer.fault).__name__}: {answer.fault}"
             message = f"the model cannot be reached ({self._terms.hide(fault)})"
-            self._say(_BAD_GATEWAY, Course.UNREACHABLE, message)
+            self._say(_BAD_GATEWAY, CallStatus.UNREACHABLE, message)
 
-    def _say(self, status: int, course: Course, message: str) -> None:
+    def _say(self, status: int, course: CallStatus, message: str) -> None:
         self._close(status, course, message)
         body = dumps(self._terms.rules.error(status, short(message)))
         self._whole(status, {"content-type": "application/json"}, body)
@@ -162,7 +166,7 @@ class Exchange:
             self._answer.expect(self._terms.drain_seconds)
 
     def _close(
-        self, status: int, course: Course, error: str | None, *, reading: Reading | None = None
+        self, status: int, course: CallStatus, error: str | None, *, reading: Reading | None = None
     ) -> None:
         call = Call(
             route=self._request.path,

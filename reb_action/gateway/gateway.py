@@ -8,16 +8,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from reb_action.gateway.body import Room
 from reb_action.gateway.dialects import RULES
-from reb_action.gateway.exchange import Terms
-from reb_action.gateway.handler import Desk, Egress, Handler
-from reb_action.gateway.hiding import hider
+from reb_action.gateway.exchange import ExchangeSettings
+from reb_action.gateway.handler import Egress, Handler, ModelEndpoint
 from reb_action.gateway.ledger import Ledger
-from reb_action.gateway.line import Line, parse
 from reb_action.gateway.prices import Prices
-from reb_action.gateway.room import Room
 from reb_action.gateway.server import Server
-from reb_action.gateway.values import Budget, Upstream
+from reb_action.gateway.settings import Budget, Upstream
+from reb_action.gateway.upstream.connection import UpstreamConnection, parse
+from reb_action.gateway.upstream.key_redaction import hider
 from reb_action.model.agent import Tally
 
 _POLL_SECONDS: Final = 0.05
@@ -52,7 +52,7 @@ class Gateway:
         self._listen = listen
         self._ledger = Ledger(budget, prices, record)
         self._idle = threading.Condition()
-        self._lines: set[Line] = set()
+        self._lines: set[UpstreamConnection] = set()
         self._closing = False
         counts = budget.tokens is not None or budget.cost_usd is not None
         self._turns = threading.Semaphore(_AT_ONCE) if counts else nullcontext()
@@ -107,9 +107,9 @@ class Gateway:
             raise RuntimeError("a gateway is used outside its `with`")
         return self._server
 
-    def _desk(self, upstream: Upstream, budget: Budget) -> Desk:
+    def _desk(self, upstream: Upstream, budget: Budget) -> ModelEndpoint:
         parse(upstream.base_url)
-        terms = Terms(
+        terms = ExchangeSettings(
             rules=RULES[upstream.dialect],
             ledger=self._ledger,
             key=upstream.key,
@@ -117,7 +117,7 @@ class Gateway:
             silent_seconds=budget.first_byte_seconds,
             drain_seconds=budget.drain_seconds,
         )
-        return Desk(
+        return ModelEndpoint(
             dialect=upstream.dialect,
             terms=terms,
             base_url=upstream.base_url,
@@ -128,7 +128,7 @@ class Gateway:
         )
 
     @contextmanager
-    def _busy(self, line: Line) -> Generator[None]:
+    def _busy(self, line: UpstreamConnection) -> Generator[None]:
         with self._turns:
             with self._idle:
                 if self._closing:

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Final
 
-from reb_action.gateway.body import read_body, room_for
+from reb_action.gateway.body import Room, read_body, room_for
 from reb_action.gateway.dialects import Route
-from reb_action.gateway.exchange import Exchange, Terms
-from reb_action.gateway.line import Line
-from reb_action.gateway.refusal import Refusal
-from reb_action.gateway.request import Asked, prepare, route_of
-from reb_action.gateway.room import Room
-from reb_action.gateway.wire import dumps
+from reb_action.gateway.exchange import Exchange, ExchangeSettings
+from reb_action.gateway.json_text import dumps
+from reb_action.gateway.request import Asked, Refusal, prepare, route_of
+from reb_action.gateway.upstream.connection import UpstreamConnection
 from reb_action.model.agent import Dialect
 
 Egress = Callable[[BaseHTTPRequestHandler], None]
@@ -28,18 +26,18 @@ _PARSING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Desk:
+class ModelEndpoint:
     """What the handlers of one model share; `busy` surrounds each call of it, and waits its turn.
 
     `model` is the one that may be asked, any where that is None. `room` is for what is asked.
     """
 
     dialect: Dialect
-    terms: Terms
+    terms: ExchangeSettings
     base_url: str
     placeholder: str = field(repr=False)
     model: str | None
-    busy: Callable[[Line], AbstractContextManager[None]]
+    busy: Callable[[UpstreamConnection], AbstractContextManager[None]]
     room: Room
 
 
@@ -48,12 +46,12 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     timeout = _IDLE_SECONDS
-    desk: Desk | None = None
+    desk: ModelEndpoint | None = None
     egress: Egress | None = None
 
     def setup(self) -> None:
         super().setup()
-        self._line = None if self.desk is None else Line(self.desk.base_url)
+        self._line = None if self.desk is None else UpstreamConnection(self.desk.base_url)
         self._is_chunked = False
 
     def finish(self) -> None:
@@ -72,7 +70,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 self._refuse(self.desk, _NO_ROOM)
 
-    def _take(self, desk: Desk, line: Line) -> None:
+    def _take(self, desk: ModelEndpoint, line: UpstreamConnection) -> None:
         body = read_body(self.rfile, self.headers)
         if isinstance(body, Refusal):
             self.close_connection = True
@@ -90,7 +88,9 @@ class Handler(BaseHTTPRequestHandler):
             # 403, since the agents give up on it at once and try again for long on others.
             self._whole(403, dumps(desk.terms.rules.error(403, limit)))
 
-    def _ask(self, desk: Desk, line: Line, route: Route, asked: Asked) -> str | None:
+    def _ask(
+        self, desk: ModelEndpoint, line: UpstreamConnection, route: Route, asked: Asked
+    ) -> str | None:
         """Make a call, or refuse it; return the limit that it would pass."""
         with _PARSING:
             request = prepare(desk.terms.rules, desk.dialect, route, asked, wanted=desk.model)
@@ -112,7 +112,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _other  # noqa: N815
 
-    def _refuse(self, desk: Desk, refusal: Refusal) -> None:
+    def _refuse(self, desk: ModelEndpoint, refusal: Refusal) -> None:
         desk.terms.ledger.stray(f"{refusal.status}: {refusal.message}")
         self._whole(refusal.status, dumps(desk.terms.rules.error(refusal.status, refusal.message)))
 

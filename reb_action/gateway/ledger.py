@@ -4,20 +4,77 @@ import hashlib
 import threading
 import time
 from collections import Counter, deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from reb_action.gateway.calls import Call, Course, line
+from reb_action.gateway.json_text import dumps, short
 from reb_action.gateway.prices import Prices
-from reb_action.gateway.reading import Spent
-from reb_action.gateway.values import Budget
-from reb_action.gateway.wire import short
+from reb_action.gateway.settings import Budget
+from reb_action.gateway.upstream.usage import Reading, Spent
 from reb_action.model.agent import Tally, Usage
 from reb_action.redaction import redact
 
+
+class CallStatus(StrEnum):
+    """How one call went."""
+
+    WHOLE = "whole"
+    CUT = "cut"
+    LEFT = "left"
+    SILENT = "silent"
+    ERROR = "error"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One call as it went; without the text of either side. `sent` and `received` are bytes."""
+
+    route: str
+    model: str
+    status: int
+    course: CallStatus
+    began: float
+    first_byte: float | None = None
+    sent: int = 0
+    received: int = 0
+    reading: Reading = field(default_factory=Reading)
+    error: str | None = None
+
+
+def line(call: Call, cost_usd: float | None) -> bytes:
+    """Return the line of a call that ends now: numbers and names, no text of either side."""
+    spent = call.reading.spent
+    value = {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "route": call.route,
+        "model": short(call.model),
+        "status": call.status,
+        "course": call.course,
+        "seconds": round(time.monotonic() - call.began, 3),
+        "first_byte_seconds": _after(call.first_byte, call.began),
+        "sent_bytes": call.sent,
+        "received_bytes": call.received,
+        "input_tokens": spent.input,
+        "cache_read_tokens": spent.cache_read,
+        "cache_write_tokens": spent.cache_write,
+        "output_tokens": spent.output,
+        "tool_calls": len(call.reading.tools),
+        "cost_usd": None if cost_usd is None else round(cost_usd, 6),
+    }
+    return dumps(value) + b"\n"
+
+
+def _after(moment: float | None, began: float) -> float | None:
+    return None if moment is None else round(moment - began, 3)
+
+
 _ERROR: Final = 400
-_ENDED: Final = (Course.WHOLE, Course.LEFT)
-_UNPAID: Final = (Course.ERROR, Course.UNREACHABLE)
+_ENDED: Final = (CallStatus.WHOLE, CallStatus.LEFT)
+_UNPAID: Final = (CallStatus.ERROR, CallStatus.UNREACHABLE)
 
 
 class Ledger:
@@ -120,7 +177,7 @@ class Ledger:
         if not _says_all(call):
             self._says_all = False
             self._misses_usage(call)
-        if call.course is Course.WHOLE:
+        if call.course is CallStatus.WHOLE:
             self._turns += 1
             self._tools += len(call.reading.tools)
             self._see(call.reading.fingerprint)

@@ -9,7 +9,7 @@ import yaml
 
 from reb_action.documents import Json, read_bytes
 from reb_action.errors import DocumentError
-from reb_action.gateway.reading import Spent
+from reb_action.gateway.upstream.usage import Spent
 
 _FILE: Final = Path(__file__).parent / "prices.yaml"
 _LIMIT_BYTES: Final = 1024 * 1024

@@ -1,16 +1,55 @@
 """What an agent asks, checked and made ready for the model."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from reb_action.documents import Json
 from reb_action.gateway.dialects import Route, Rules
-from reb_action.gateway.named import named
-from reb_action.gateway.refusal import Refusal
-from reb_action.gateway.wire import at, dumps, once
+from reb_action.gateway.json_text import at, dumps, items, once, short, text
 from reb_action.model.agent import Dialect
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """An answer of the gateway itself, in the shape of its dialect."""
+
+    status: int
+    message: str
+
+
+# How routers are told to ask another model when the first one fails.
+_FALLBACKS = ("models", "fallbacks")
+
+
+def named(route: Route, path: str, value: dict[str, Json], *, wanted: str | None) -> str | Refusal:
+    """Return the model that a call is for; refused where it is not `wanted`, if that is given."""
+    # Some routers read the names of keys in any case.
+    keys = [key for key in value if key.lower() == "model"]
+    model = route.model(path)
+    if model is not None and keys:
+        return Refusal(status=400, message="the path names the model, so the body may not")
+    if keys not in ([], ["model"]):
+        return Refusal(status=400, message="the request names its model in more than one way")
+    model = text(value, "model") if model is None else model
+    others = [name for name in (model, *_besides(value)) if name != wanted]
+    if wanted is None or not others:
+        return model
+    message = f"this trial asks {short(wanted)}, and no other model such as {short(others[0])!r}"
+    return Refusal(status=403, message=message)
+
+
+def _besides(value: dict[str, Json]) -> Iterator[str]:
+    """Yield the models that a call may ask besides: instead of its own, or within a tool."""
+    for key in _FALLBACKS:
+        if value.get(key) is not None:
+            yield key
+    for tool in items(value, "tools"):
+        if at(tool, "model") is not None:
+            yield text(tool, "model")
+
 
 _HEADERS: Final = frozenset({"user-agent"})
 _NO_OBJECT: Final = Refusal(

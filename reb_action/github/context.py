@@ -7,7 +7,7 @@ from typing import Final
 
 from reb_action.documents import NotJsonError, parse_json, read_bytes
 from reb_action.errors import DocumentError
-from reb_action.github.reading import at
+from reb_action.github.api.fields import at
 
 _PULL_REQUEST_EVENTS: Final = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment"}

@@ -1,7 +1,7 @@
 """Reduces conditions to what pyright evaluates without types.
 
 Source: pyright's documentation, "Static Conditional Evaluation" and "Narrowing for Implied Else";
-and its behaviour, which tests/test_toolchain.py pins down case by case.
+and its behaviour, which tests/probe/test_toolchain.py pins down case by case.
 """
 
 import ast

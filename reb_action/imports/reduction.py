@@ -4,7 +4,7 @@ pyright reports an import unless its binder finds it unreachable: behind a condi
 evaluate without types, or behind a statement that leaves the block. So a reduced file keeps the
 imports, verbatim with their comments, and the skeleton of control flow around them; conditions
 that pyright evaluates stay, all others become one that it cannot. That equality with the whole
-file is a test, against pyright itself (tests/test_toolchain.py).
+file is a test, against pyright itself (tests/probe/test_toolchain.py).
 
 `reportMissingModuleSource` alone also hangs on types (code behind a call that never returns is
 not reported); the calls of that kind that are known by name are kept too.

@@ -186,3 +186,25 @@ class Freeze:
     copies: tuple[str, ...] = ()
     shadowing: tuple[str, ...] = ()
     known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedAgent:
+    """One agent; `program` is its pinned package, `missing` what a trial here would fail for."""
+
+    name: str
+    title: str
+    program: str | None
+    version: str | None
+    dialect: Dialect | None
+    needs: tuple[str, ...]
+    installed: bool
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentList:
+    """All agents, as seen with one kind of sandbox."""
+
+    sandbox: str
+    agents: tuple[ListedAgent, ...]

@@ -100,7 +100,7 @@ class Entrypoint:
     `argv`, `cwd` and `env` may name `{python}`, `{repo}`, `{out}`, `{files}`, `{assets}` and
     `{ranks}`.
     `decoy` is the file of the repository that is replaced in the decoy run: the one whose code
-    makes the proofs (see `probing`). `writes` are tracked files that the entry point may change.
+    makes the proofs (see `probe`). `writes` are tracked files that the entry point may change.
     """
 
     argv: tuple[str, ...]

@@ -18,7 +18,7 @@ class Control:
 class Qualification:
     """One cell (a repository's level): its positive control and its sabotaged environments.
 
-    `run` is the SHA-256 of what was run (see `qualified`), `framework` the version that the
+    `run` is the SHA-256 of what was run (see `corpus`), `framework` the version that the
     positive control's interpreter named, `hardware` the machine, `date` the day (ISO 8601).
     """
 

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reb_action import documents, evidence, trial
-from reb_action.clearing import clear
+from reb_action import documents
 from reb_action.demo import committed
-from reb_action.layout import SessionLayout
-from reb_action.levels import spec_of
+from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Outcome
 from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.redteam.cheater import HERE, Bait, Cheater, Control
 from reb_action.sandbox.protocol import Kind, Limits
-from reb_action.session import AgentChoice
+from reb_action.session import evidence
+from reb_action.session.layout import SessionLayout
+from reb_action.session.output_folder import clear
+from reb_action.session.state import AgentChoice
+from reb_action.trial import options as trial_options
+from reb_action.trial import run
 
 _SECONDS: Final = 60
 _LIMITS: Final = Limits(memory_mib=2048, shm_mib=64, processes=512, seconds=900)
@@ -94,7 +97,7 @@ def control(where: Arena, honest: Control) -> Finding:
 
 def options(
     where: Arena, name: str, folder: Path, *, bait: Bait, levels: tuple[Level, ...]
-) -> trial.Options:
+) -> trial_options.Options:
     """Return the options of a trial in which the agent `replay` plays a folder.
 
     It plays what cheaters share, then what is the folder's own. C5 is always judged.
@@ -109,7 +112,7 @@ def options(
         total_seconds=_SECONDS,
         setup_seconds=_SECONDS,
     )
-    return trial.Options(
+    return trial_options.Options(
         manifest=where.baits[bait],
         agent=choice,
         folder=place / "trial",
@@ -122,8 +125,8 @@ def options(
     )
 
 
-def _results(chosen: trial.Options) -> tuple[LevelResult, ...]:
-    verdict = trial.run(chosen, environ={}, tell=lambda _: None)
+def _results(chosen: trial_options.Options) -> tuple[LevelResult, ...]:
+    verdict = run.run(chosen, environ={}, tell=lambda _: None)
     layout = SessionLayout(folder=chosen.folder)
     return tuple(_result(verdict, layout, chosen.manifest, level) for level in chosen.levels)
 

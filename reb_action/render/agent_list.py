@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from reb_action.model.listing import AgentList, ListedAgent
+from reb_action.model.agent import AgentList, ListedAgent
 from reb_action.render.escape import log
 
 _COMMIT_DIGITS: Final = 12

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action import documents
-from reb_action.levels import spec_of
+from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from reb_action.levels import spec_of
+from reb_action.judge.levels import spec_of
 from reb_action.model.agent import AgentRun
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from reb_action.layout import SandboxLayout
+from reb_action.sandbox.layout import SandboxLayout
 
 Output = Callable[[bytes], None]
 """Receives output as it comes; must not raise."""

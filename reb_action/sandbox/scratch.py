@@ -8,8 +8,8 @@ from reb_action import documents
 from reb_action.documents import NotJsonError
 from reb_action.errors import DocumentError, SandboxError
 from reb_action.sandbox.local.files import remove_tree
+from reb_action.sandbox.owner import Alive, Trace, is_leftover, labels_of, parse_labels, trace_of
 from reb_action.sandbox.protocol import SandboxSpec
-from reb_action.sandbox.trace import Alive, Trace, is_leftover, labels_of, parse_labels, trace_of
 
 _NAME: Final = "trace.json"
 _LIMIT_BYTES: Final = 16 * 1024

@@ -11,7 +11,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import AgentScore, Imports, Known, Share, Spent, TrialRow
 from reb_action.model.verdict import ClaimKind, Scoring
 from reb_action.score.repositories import Repository, slug_of
-from reb_action.statistics import wilson
+from reb_action.score.statistics import wilson
 
 _COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
 _UNKNOWN: Final = Repository()

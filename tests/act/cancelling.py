@@ -13,15 +13,21 @@ from pathlib import Path
 
 import pytest
 import yaml
-from act_consumer import HERE, make_mirror
-from sandbox_fixtures import KINDS, LIMITS, docker_image
 
-from reb_action import judging, manifest, session, trial
-from reb_action.layout import SessionLayout
+from reb_action.corpus import manifests
 from reb_action.model.manifest import Level, Outcome
 from reb_action.sandbox.docker.engine import connect
 from reb_action.sandbox.protocol import Kind
-from reb_action.session import AgentChoice
+from reb_action.session import state
+from reb_action.session import verdict as session_verdict
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import AgentChoice
+from reb_action.trial import agent as trial_agent
+from reb_action.trial import options as trial_options
+from reb_action.trial import run as trial_run
+from reb_action.trial import start
+from tests.act.act_consumer import HERE, make_mirror
+from tests.support.sandbox_fixtures import KINDS, LIMITS, docker_image
 
 MAIN = HERE.parent.parent / "reb_action" / "__main__.py"
 PATIENCE_SECONDS = 5
@@ -111,8 +117,8 @@ def options(place, folder, agent, *, kind, levels=tuple(Level)):
     choice = AgentChoice(
         name="replay", argument=str(place / agent), total_seconds=60, setup_seconds=60
     )
-    return trial.Options(
-        manifest=manifest.load(place / "tiny.yaml"),
+    return trial_options.Options(
+        manifest=manifests.load(place / "tiny.yaml"),
         agent=choice,
         folder=folder,
         kind=kind,
@@ -182,15 +188,15 @@ def is_stuck(pid):
 def begun(place, folder, step, worker, *, kind):
     """Make a trial that has come to a step, on a runner that promises GPUs."""
     agent = "slow" if step == "agent" else "honest"
-    trial.start(options(place, folder, agent, kind=kind), owner=worker.pid, tell=silent)
+    start.start(options(place, folder, agent, kind=kind), owner=worker.pid, tell=silent)
     layout = SessionLayout(folder=folder)
-    now = session.load(layout)
+    now = state.load(layout)
     # Promised only afterwards: an engine without GPUs would not start a container with them.
-    session.save(layout, replace(now, spec=replace(now.spec, gpus=GPUS)))
+    state.save(layout, replace(now, spec=replace(now.spec, gpus=GPUS)))
     if step not in {"agent", "stop"}:
-        trial.run_agent(layout, environ={}, tell=silent)
+        trial_agent.run_agent(layout, environ={}, tell=silent)
     if step == "gate":
-        judging.conclude(layout)
+        session_verdict.conclude(layout)
     return layout
 
 
@@ -209,7 +215,7 @@ def caught(layout, step, full):
     elif step == "stop":
         until(lambda: len(os.listdir(junk)) < 4000)  # noqa: PTH208
     else:
-        handle = session.load(layout).handle
+        handle = state.load(layout).handle
         until(lambda: any(WORK[step] in words for words in processes_of(handle).values()))
     return running
 
@@ -237,5 +243,5 @@ def assert_nothing_is_left(layout, before):
 def assert_next_trial_works(place, folder, kind):
     """Run a whole trial beside one that was killed, and let it pass what it does."""
     other = options(place, folder, "honest", kind=kind, levels=(Level.C5,))
-    verdict = trial.run(other, environ={}, tell=silent)
+    verdict = trial_run.run(other, environ={}, tell=silent)
     assert verdict.result(Level.C5).outcome is Outcome.PASSED

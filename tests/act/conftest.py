@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
-from act_runner import Run, act, command, pinned, records
-from cancelling import full, kind, place, worker
-from sandbox_fixtures import docker_image
 
 from reb_action.demo import committed
+from tests.act.act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
+from tests.act.act_runner import Run, act, command, pinned, records
+from tests.act.cancelling import full, kind, place, worker
+from tests.support.sandbox_fixtures import docker_image
 
 __all__ = ["full", "kind", "place", "worker"]
 

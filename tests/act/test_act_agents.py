@@ -13,18 +13,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from act_consumer import make_consumer, make_mirror
-from act_runner import LOG, Run, act, kept, pinned
-from sandbox_fixtures import docker_image
 
 from reb_action import documents
 from reb_action.agents.environment import SETTINGS
 from reb_action.gateway import load_prices
-from reb_action.gateway.reading import Spent
+from reb_action.gateway.upstream.usage import Spent
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Known, Scoreboard
-from tests.model_server import COMMANDS, ModelServer
+from tests.act.act_consumer import make_consumer, make_mirror
+from tests.act.act_runner import LOG, Run, act, kept, pinned
+from tests.support.model_server import COMMANDS, ModelServer
+from tests.support.sandbox_fixtures import docker_image
 
 pytestmark = [
     pytest.mark.skipif(

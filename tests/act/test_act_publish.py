@@ -3,14 +3,14 @@
 import json
 
 import pytest
-import runs
-from act_consumer import git, make_consumer, make_mirror
-from act_runner import Run, act, pinned
-from github_api.fixtures import serve
-from github_api.world import Identity
-from oracles.markdown import read
 
-from reb_action.artifacts import PLAN
+from reb_action.publish.artifacts import PLAN
+from tests.act.act_consumer import git, make_consumer, make_mirror
+from tests.act.act_runner import Run, act, pinned
+from tests.support import runs
+from tests.support.github_api.fixtures import serve
+from tests.support.github_api.world import Identity
+from tests.support.oracles.markdown import read
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -5,7 +5,12 @@ import signal
 import time
 
 import pytest
-from cancelling import (
+
+from reb_action.sandbox.protocol import Kind
+from reb_action.session import state
+from reb_action.session.layout import SessionLayout
+from reb_action.trial import start, stop
+from tests.act.cancelling import (
     COMMANDS,
     SIGNALS,
     WORK,
@@ -22,10 +27,6 @@ from cancelling import (
     silent,
     until,
 )
-
-from reb_action import session, trial
-from reb_action.layout import SessionLayout
-from reb_action.sandbox.protocol import Kind
 
 
 @pytest.mark.parametrize("number", SIGNALS[:2], ids=lambda one: one.name)
@@ -45,7 +46,7 @@ def test_interrupt_at_a_step_ends_it_and_stop_cleans_up(
     assert reb("stop", layout.folder).wait(timeout=patience()) == 0
     taken = time.monotonic() - sent
     seen(f"{kind} {step} {number.name}", exit=ended, clean=taken)
-    assert_nothing_is_left(layout, session.load(layout))
+    assert_nothing_is_left(layout, state.load(layout))
     assert taken < patience(), f"{taken:.1f} s"
 
 
@@ -54,7 +55,7 @@ def test_interrupt_at_stop_lets_it_finish(place, tmp_path, worker, full, kind):
     running = caught(layout, "stop", full)
     running.send_signal(signal.SIGINT)
     assert running.wait(timeout=patience()) == 0
-    assert_nothing_is_left(layout, session.load(layout))
+    assert_nothing_is_left(layout, state.load(layout))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_kill_at_a_step_leaves_nothing_after_the_next_start(
     worker.wait()
     assert layout.work.exists()
     assert_next_trial_works(place, tmp_path / "other", kind)
-    assert_nothing_is_left(layout, session.load(layout))
+    assert_nothing_is_left(layout, state.load(layout))
 
 
 @pytest.mark.parametrize("number", SIGNALS[:2], ids=lambda one: one.name)
@@ -83,7 +84,7 @@ def test_interrupt_of_a_whole_run_cleans_up_by_itself(place, tmp_path, kind, num
     given |= {"REB_AGENT": "replay", "REB_AGENT_ARGUMENT": str(place / "slow")}
     running = reb("run", place / "tiny.yaml", **given)
     until(layout.source.exists)
-    before = session.load(layout)
+    before = state.load(layout)
     until(lambda: any(WORK["agent"] in words for words in processes_of(before.handle).values()))
     sent = time.monotonic()
     running.send_signal(number)
@@ -100,7 +101,7 @@ def test_signal_while_a_trial_starts_leaves_nothing_after_the_next_start(
     given = {**given_to(place, layout, kind), "REB_AGENT": "nop"}
     running = reb("start", place / "tiny.yaml", **given)
     until(layout.mount.exists)
-    before = session.load(layout)
+    before = state.load(layout)
     running.send_signal(number)
     sent = time.monotonic()
     assert running.wait(timeout=patience()) in {130, -signal.SIGKILL}
@@ -117,6 +118,6 @@ def test_what_a_cancelled_job_leaves_is_gone_after_the_next_start(cancelled, pla
     assert run.step("reb", "agent") != "success"
     assert run.step("reb", "C0") is None
     other = options(place, tmp_path / "other", "honest", kind=Kind.LOCAL)
-    trial.start(other, owner=os.getpid(), tell=silent)
-    trial.stop(SessionLayout(folder=other.folder), tell=silent)
+    start.start(other, owner=os.getpid(), tell=silent)
+    stop.stop(SessionLayout(folder=other.folder), tell=silent)
     assert processes_of(run.outputs("reb", "set-up")["folder"]) == {}

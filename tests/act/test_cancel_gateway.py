@@ -6,7 +6,14 @@ import time
 from dataclasses import replace
 
 import pytest
-from cancelling import (
+
+from reb_action.model.agent import Dialect, Ending
+from reb_action.sandbox.port import FORWARDER, SOCKET
+from reb_action.sandbox.protocol import Kind, Network
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import ModelChoice
+from reb_action.trial import agent, start, stop
+from tests.act.cancelling import (
     SIGNALS,
     assert_nothing_is_left,
     options,
@@ -17,15 +24,8 @@ from cancelling import (
     silent,
     until,
 )
-from talker import talker
-
-from reb_action import trial
-from reb_action.layout import SessionLayout
-from reb_action.model.agent import Dialect, Ending
-from reb_action.sandbox.forwarding import FORWARDER, SOCKET
-from reb_action.sandbox.protocol import Kind, Network
-from reb_action.session import ModelChoice
-from tests.model_server import KEY, ModelServer
+from tests.support.model_server import KEY, ModelServer
+from tests.support.talker import talker
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
 TUNNEL = """\
@@ -86,7 +86,7 @@ def test_signal_while_a_model_is_asked_leaves_nothing(
     place, tmp_path, worker, server, far, kind, number
 ):
     chosen = asking(place, tmp_path / "trial", server, "silence", kind=kind, far=far)
-    before = trial.start(chosen, owner=worker.pid, tell=silent)
+    before = start.start(chosen, owner=worker.pid, tell=silent)
     layout = SessionLayout(folder=chosen.folder)
     running, way = caught(layout, server, far)
     assert any(FORWARDER in name for name in names(before)) is (kind is Kind.DOCKER)
@@ -116,12 +116,12 @@ def test_signal_while_a_model_is_asked_leaves_nothing(
 def assert_next_agent_works(place, folder, server, *, kind, far):
     """Let an agent work to its end through a gateway of its own."""
     chosen = asking(place, folder, server, "multi", kind=kind, far=far)
-    trial.start(chosen, owner=os.getpid(), tell=silent)
+    start.start(chosen, owner=os.getpid(), tell=silent)
     layout = SessionLayout(folder=folder)
     try:
-        done = trial.run_agent(layout, environ=ENVIRON, tell=silent)
+        done = agent.run_agent(layout, environ=ENVIRON, tell=silent)
     finally:
-        trial.stop(layout, tell=silent)
+        stop.stop(layout, tell=silent)
     assert done.ending is Ending.DONE
     assert done.usage == server.run(run_of(folder)).usage
 

@@ -8,7 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from cancelling import (
+
+from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.protocol import Kind
+from reb_action.session.layout import SessionLayout
+from tests.act.cancelling import (
     SIGNALS,
     assert_next_trial_works,
     given_to,
@@ -18,10 +22,6 @@ from cancelling import (
     seen,
     until,
 )
-
-from reb_action.layout import SessionLayout
-from reb_action.sandbox.docker.engine import connect
-from reb_action.sandbox.protocol import Kind
 
 AGENT = """\
 name: late

@@ -5,18 +5,23 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from act_consumer import HERE, make_mirror
 
-from reb_action import conclusion, gate, judging, manifest, trial
+from reb_action.corpus import manifests
 from reb_action.errors import RebError, UsageError
 from reb_action.github.context import Context
-from reb_action.layout import SessionLayout
+from reb_action.judge import gate as judge_gate
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
 from reb_action.render.markdown.verdict import trial_summary
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
 from reb_action.sandbox.protocol import Kind
-from reb_action.session import AgentChoice
+from reb_action.session import verdict
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import AgentChoice
+from reb_action.trial import options as trial_options
+from reb_action.trial import run
+from reb_action.workflow import gate
+from tests.act.act_consumer import HERE, make_mirror
 
 ASKED = (Level.C0, Level.C1, Level.C5)
 
@@ -31,15 +36,15 @@ def original(tmp_path_factory):
     place = tmp_path_factory.mktemp("gate")
     (place / "tiny.yaml").write_text(make_mirror(place))
     player = str(HERE / "agents" / "honest")
-    options = trial.Options(
-        manifest=manifest.load(place / "tiny.yaml"),
+    options = trial_options.Options(
+        manifest=manifests.load(place / "tiny.yaml"),
         agent=AgentChoice(name="replay", argument=player, total_seconds=60, setup_seconds=60),
         folder=place / "trial",
         kind=Kind.LOCAL,
         mirror=place / "mirror",
         levels=ASKED,
     )
-    trial.run(options, environ={}, tell=silent)
+    run.run(options, environ={}, tell=silent)
     return options.folder
 
 
@@ -51,7 +56,7 @@ def layout(original, tmp_path):
 
 
 def decide(layout, fail_on="any"):
-    return conclusion.conclude(layout, gate.parse(fail_on), Context())
+    return gate.conclude(layout, judge_gate.parse(fail_on), Context())
 
 
 def change(layout, level, **fields):
@@ -87,7 +92,7 @@ def test_level_that_goes_wrong_before_the_verdict(layout, mutation):
     layout.verdict.unlink()
     mutate(layout)
     try:
-        judging.conclude(layout)
+        verdict.conclude(layout)
     except RebError:
         assert not layout.verdict.exists()
     decision = decide(layout)
@@ -138,10 +143,10 @@ FAIL_ON = [
 def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
     assert (decide(layout, fail_on).closed is not None) is passed
     change(layout, "C1", exit_code=1)
-    judging.conclude(layout)
+    verdict.conclude(layout)
     assert (decide(layout, fail_on).closed is not None) is failed
     layout.observation("C1").unlink()
-    judging.conclude(layout)
+    verdict.conclude(layout)
     assert (decide(layout, fail_on).closed is not None) is unobserved
 
 
@@ -155,7 +160,7 @@ def test_all_six_names_are_not_any(layout, names):
 @pytest.fixture
 def lucky(layout):
     """The verdict of a trial whose C1 ended well and proved nothing."""
-    seen = conclusion.judged(layout)
+    seen = verdict.judged(layout)
     unproved = replace(seen.result(Level.C1), outcome=Outcome.FAILED, reason="no proof")
     return replace(
         seen, results=tuple(unproved if one.level is Level.C1 else one for one in seen.results)
@@ -164,20 +169,20 @@ def lucky(layout):
 
 SCORINGS = {
     # scoring: outcome, highest level, what closes the gate at C1
-    Scoring.STRICT: (gate.Standing.FAILED, Level.C0, "C1 failed: no proof"),
-    Scoring.PAPER: (gate.Standing.PASSED, Level.C1, None),
+    Scoring.STRICT: (judge_gate.Standing.FAILED, Level.C0, "C1 failed: no proof"),
+    Scoring.PAPER: (judge_gate.Standing.PASSED, Level.C1, None),
 }
 
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_gate_goes_by_the_scoring(lucky, scoring):
-    decision = gate.decide(lucky, ASKED, gate.parse("C1", scoring=scoring))
+    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse("C1", scoring=scoring))
     assert (decision.standing, decision.highest, decision.closed) == SCORINGS[scoring]
 
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
-    decision = gate.decide(lucky, ASKED, gate.parse("never", scoring=scoring))
+    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse("never", scoring=scoring))
     told = {
         Scoring.STRICT: "2 of 3 levels passed",
         Scoring.PAPER: "3 of 3 levels passed",
@@ -198,4 +203,4 @@ def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
 def test_unknown_fail_on_names_what_is_known(text):
     with pytest.raises(UsageError, match="use never, invalid, any, or levels of C0, C1"):
-        gate.parse(text)
+        judge_gate.parse(text)

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from act_consumer import PRODUCT
 
-SCRIPT = Path("reb_action", "github", "install.py")
+from tests.act.act_consumer import PRODUCT
+
+SCRIPT = Path("reb_action", "github", "setup.py")
 
 
 LOCK = (PRODUCT / "requirements.lock").read_text()

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 
-from reb_action.diagnosis import Facts, diagnose
+from reb_action.judge.diagnosis import Facts, diagnose
 
 SIZE = 10_000_000
 SEED = 1

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.model.agent import Dialect
-from tests.model_server import KEY
-from tests.model_server.client import ask
+from tests.support.model_server import KEY
+from tests.support.model_server.client import ask
 
 PROMPT = "word " * 10_000
 CASES = {
@@ -57,7 +57,7 @@ def main():
     """Print medians and ratios for each dialect."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.model_server"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.support.model_server"], stdout=subprocess.PIPE, text=True
     )
     try:
         root = server.stdout.readline().strip()

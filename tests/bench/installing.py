@@ -35,7 +35,7 @@ def rows(place: Path) -> dict[str, float]:
         "GITHUB_OUTPUT": os.devnull,
     }
     (place / "temp").mkdir()
-    script = ROOT / "reb_action" / "github" / "install.py"
+    script = ROOT / "reb_action" / "github" / "setup.py"
     hashed = ("install", "--quiet", "--require-hashes", "--no-cache-dir", "-r", LOCK)
     found = {"action, cold": timed(sys.executable, "-I", script, **runner)}
     warm = [timed(sys.executable, "-I", script, **runner) for _ in range(5)]

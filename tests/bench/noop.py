@@ -21,12 +21,15 @@ from pathlib import Path
 
 import docker
 
-from reb_action import manifest, origin, trial
+from reb_action.corpus import manifests
 from reb_action.demo import committed
 from reb_action.sandbox.docker.options import container_options
+from reb_action.sandbox.owner import trace_of
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
-from reb_action.sandbox.trace import trace_of
-from reb_action.session import AgentChoice
+from reb_action.session.state import AgentChoice
+from reb_action.source import checkout as source_checkout
+from reb_action.trial import options as trial_options
+from reb_action.trial import run
 
 EMPTY = bytes(10240)
 DEMO = Path(__file__).parent.parent / "demo"
@@ -59,11 +62,11 @@ def floor(client, image, mount, checkout):
 def noop(wanted, image, mirror, folder):
     """Run a whole trial with the nop agent, and return the seconds."""
     choice = AgentChoice(name="nop", argument=None, total_seconds=60, setup_seconds=60)
-    options = trial.Options(
+    options = trial_options.Options(
         manifest=wanted, agent=choice, folder=folder, image=image, mirror=mirror
     )
     began = time.monotonic()
-    trial.run(options, environ={}, tell=lambda _: None)
+    run.run(options, environ={}, tell=lambda _: None)
     return time.monotonic() - began
 
 
@@ -82,8 +85,8 @@ def main():
     image = next(tag for one in client.images.list("reb-test-base") for tag in one.tags)
     place = Path(tempfile.mkdtemp())
     committed(DEMO, place / "mirror")
-    wanted = manifest.load(DEMO / "manifest.yaml")
-    checkout = origin.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
+    wanted = manifests.load(DEMO / "manifest.yaml")
+    checkout = source_checkout.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
     data = packed(checkout.folder)
     (place / "mount").mkdir()
     noop(wanted, image, place / "mirror", place / "warm")

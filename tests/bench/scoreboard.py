@@ -20,19 +20,15 @@ from pathlib import Path
 from rich.console import Console
 
 from reb_action import documents
-from reb_action.collection import collect
+from reb_action.corpus.paper import rows
 from reb_action.model.verdict import Scoring, Verdict
-from reb_action.published import rows
 from reb_action.render.board_lines import board_lines
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.render.terminal.scoreboard import board_tables
+from reb_action.results.collection import collect
 from reb_action.score import score
-
-TESTS = Path(__file__).parent.parent
-sys.path.insert(0, str(TESTS))
-
-from scoreboards import AGENTS, REPOSITORIES, evidence_of, many  # noqa: E402
-from trial_folders import put  # noqa: E402
+from tests.support.scoreboards import AGENTS, REPOSITORIES, evidence_of, many
+from tests.support.trial_folders import put
 
 MOST_SECONDS, MOST_MB, MOST_RATIO = 3.0, 250.0, 15.0
 
@@ -77,7 +73,9 @@ def _read(verdict: Verdict) -> Verdict:
 def measured(step: str, count: int) -> dict[str, float]:
     """Return what one step says in a process of its own."""
     argv = [sys.executable, "-m", "tests.bench.scoreboard", step, str(count)]
-    done = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=TESTS.parent)
+    done = subprocess.run(
+        argv, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
     return json.loads(done.stdout)
 
 

@@ -1,18 +1,12 @@
 """Times the site of ever more trials, `python -m tests.bench.site`: the last column stays level."""
 
 import resource
-import sys
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-import page_samples
-import scoreboards
 
 from reb_action.render.html import site
 from reb_action.score import score
+from tests.support import page_samples, scoreboards
 
 FRONT = (1_250, 2_500, 5_000, 10_000)
 PAGES = (100, 200, 400, 800)

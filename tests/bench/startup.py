@@ -23,7 +23,7 @@ def main():
     """Print the medians of nine runs, and their ratio to a bare interpreter."""
     bare = statistics.median(cpu_seconds(sys.executable, "-c", "") for _ in range(9))
     shown = statistics.median(
-        cpu_seconds(sys.executable, "-m", "reb_action.cli", "--help") for _ in range(9)
+        cpu_seconds(sys.executable, "-m", "reb_action.cli.main", "--help") for _ in range(9)
     )
     print(f"python -c ''  {bare:.3f} s of CPU")
     print(f"reb --help    {shown:.3f} s of CPU, {shown / bare:.1f} times")

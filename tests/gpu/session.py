@@ -17,12 +17,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from reb_action import evidence, observing, other_cards, trial, witness
 from reb_action.demo import committed
-from reb_action.layout import SessionLayout
 from reb_action.model.manifest import Level
+from reb_action.probe import gpu_witness
+from reb_action.qualify import other_cards
 from reb_action.sandbox.protocol import Kind
-from reb_action.session import AgentChoice
+from reb_action.session import evidence
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import AgentChoice
+from reb_action.trial import agent, probe, run, start, stop
+from reb_action.trial import options as trial_options
 from tests.gpu.cases import cases, cases_of_two, run_of
 
 HERE = Path(__file__).parent
@@ -62,13 +66,13 @@ def verdict_of(case, wanted, mirror, options):
     shutil.rmtree(folder, ignore_errors=True)
     played = player(case, options.scratch / f"{case.name}.agent", options.python, options.packages)
     choice = AgentChoice(name="replay", argument=str(played), total_seconds=300, setup_seconds=60)
-    chosen = trial.Options(
+    chosen = trial_options.Options(
         manifest=changed(wanted, case), agent=choice, folder=folder, kind=Kind.LOCAL,
         mirror=mirror, gpus=case.gpus, levels=tuple(case.expected),
     )  # fmt: skip
     neighbour = subprocess.Popen([options.python, "-c", BURN]) if case.neighbour else None
     try:
-        return trial.run(chosen, environ={}, tell=lambda line: print(f"    {line}", flush=True))
+        return run.run(chosen, environ={}, tell=lambda line: print(f"    {line}", flush=True))
     finally:
         if neighbour:
             neighbour.kill()
@@ -92,7 +96,7 @@ def check(case, verdict):
 def cost_of_watching():
     """Return the share of one core that sampling takes, over five seconds."""
     began = time.process_time()
-    with witness.watch(witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
         time.sleep(5)
     return (time.process_time() - began) / 5, seen.samples
 
@@ -106,7 +110,7 @@ def effect_on_the_run(python, checkout, folder):
         for watched in (False, True):
             began = time.monotonic()
             if watched:
-                with witness.watch(lambda _: True):
+                with gpu_witness.watch(lambda _: True):
                     subprocess.run(argv, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
             else:
                 subprocess.run(argv, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
@@ -118,7 +122,7 @@ def effect_on_the_run(python, checkout, folder):
 def time_to_verdict(layout, level):
     """Return the seconds from the command to its result, and those of the entry point itself."""
     began = time.monotonic()
-    observing.observe(layout, level, tell=lambda _: None)
+    probe.observe(layout, level, tell=lambda _: None)
     whole = time.monotonic() - began
     return whole, evidence.read(layout).observations[level].seconds
 
@@ -135,13 +139,13 @@ def measured(wanted, mirror, options):
     choice = AgentChoice(name="replay", argument=str(played), total_seconds=300, setup_seconds=60)
     layout = SessionLayout(folder=options.scratch / "timing")
     longer = changed(wanted, replace(case, arguments={Level.C3: run_of("--steps", "12000")}))
-    chosen = trial.Options(
+    chosen = trial_options.Options(
         manifest=longer, agent=choice, folder=layout.folder, kind=Kind.LOCAL, mirror=mirror, gpus=1
     )
-    trial.start(chosen, owner=1, tell=lambda _: None)
-    trial.run_agent(layout, environ={}, tell=lambda _: None)
+    start.start(chosen, owner=1, tell=lambda _: None)
+    agent.run_agent(layout, environ={}, tell=lambda _: None)
     whole, own = time_to_verdict(layout, Level.C3)
-    trial.stop(layout, tell=lambda _: None)
+    stop.stop(layout, tell=lambda _: None)
     yield f"command to result: {whole:.1f} s over {own:.1f} s of the entry point"
     yield f"  allowed: {1.05 * own + 2:.1f} s"
 
@@ -168,7 +172,7 @@ def main():
     mirror = options.scratch / "mirror"
     wanted = committed(HERE / "bait", mirror)
     rows = []
-    with witness.watch(witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
         two = seen.present > 1
     for case in (*cases(), *(cases_of_two() if two else ())):
         # Where there are two GPUs, the absence of one cannot be shown.

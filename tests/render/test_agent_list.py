@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from reb_action.model.agent import Dialect
-from reb_action.model.listing import AgentList, ListedAgent
+from reb_action.model.agent import AgentList, Dialect, ListedAgent
 from reb_action.render.agent_list import agent_lines
 
 BARE = ListedAgent(

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
-from scoreboards import INVALID, MISSING, board
 
+from reb_action.corpus.paper import rows
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Imports, Known, Share
 from reb_action.model.verdict import Scoring
-from reb_action.published import rows
 from reb_action.render import quantities, shares
 from reb_action.render.board_lines import board_lines
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.render.terminal.scoreboard import board_tables
-from reb_action.statistics import wilson
+from reb_action.score.statistics import wilson
+from tests.support.scoreboards import INVALID, MISSING, board
 
 INCOMPLETE = (
     "35 of 36 trials have a verdict. This comparison is incomplete: 1 missing and 1 invalid."

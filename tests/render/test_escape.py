@@ -5,13 +5,12 @@ from dataclasses import replace
 from io import StringIO
 
 import pytest
-from evidence import MANIFEST, evidence, interpreter, observations, report, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.runner_commands import Command, commands
 from rich.console import Console
 
-from reb_action.gate import Decision, Standing
+from reb_action.judge.gate import Decision, Standing
+from reb_action.judge.judge import judge
 from reb_action.model.agent import FieldFault, Freeze
 from reb_action.model.manifest import Level, Outcome, Trial
 from reb_action.model.verdict import Scoring
@@ -19,7 +18,8 @@ from reb_action.render.escape import clean, log
 from reb_action.render.lines import verdict_lines
 from reb_action.render.markdown.verdict import trial_summary
 from reb_action.render.terminal.verdict import verdict_tables
-from reb_action.verdict import judge
+from tests.support.evidence import MANIFEST, evidence, interpreter, observations, report, run
+from tests.support.oracles.runner_commands import Command, commands
 
 # Each is a command to the runner as it stands, but for those that are marked harmless.
 VECTORS = {

@@ -1,15 +1,9 @@
 """A verdict in plain lines."""
 
-import page_samples
-
 from reb_action.model.manifest import Level
-from reb_action.render.lines import (
-    quote_agent,
-    short_lines,
-    summarise_findings,
-    verdict_lines,
-)
+from reb_action.render.lines import quote_agent, short_lines, summarise_findings, verdict_lines
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
+from tests.support import page_samples
 
 FULL, SMALL = page_samples.full(), page_samples.small()
 

@@ -6,8 +6,8 @@ from typing import Final
 from reb_action.documents import Json
 from reb_action.gateway.dialects import openai
 from reb_action.gateway.dialects.rules import Route, Rules
-from reb_action.gateway.reading import Reading, Spent
-from reb_action.gateway.wire import at, count, dumps, items, text
+from reb_action.gateway.json_text import at, count, dumps, items, text
+from reb_action.gateway.upstream.usage import Reading, Spent
 
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "mcp_call")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from reb_action.documents import Json
-from reb_action.gateway.reading import Reading
+from reb_action.gateway.upstream.usage import Reading
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

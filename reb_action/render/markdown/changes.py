@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from reb_action.changes import Change, Count, LevelChange, Turn
 from reb_action.render.escape import markdown
 from reb_action.render.markdown.run_report import Comparison
 from reb_action.render.markdown.sections import NAME, details, table
+from reb_action.score.changes import Change, Count, LevelChange, Turn
 
 _OPEN: Final = 12
 """Up to this many fixed or broken pairs are shown without unfolding."""

@@ -5,9 +5,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
-from reb_action.levels import spec_of
-from reb_action.model.manifest import Level, Outcome
-from reb_action.model.publication import (
+from reb_action.judge.levels import spec_of
+from reb_action.model.github import (
     ANNOTATIONS_PER_REQUEST,
     CHECK_BYTES,
     TITLE_CHARACTERS,
@@ -16,6 +15,7 @@ from reb_action.model.publication import (
     CheckRun,
     Conclusion,
 )
+from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import TrialRow
 from reb_action.render import shares
 from reb_action.render.escape import clean, markdown

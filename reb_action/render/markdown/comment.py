@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, assert_never
 
-from reb_action.model.publication import COMMENT_CHARACTERS, MARKER_CHARACTERS
+from reb_action.model.github import COMMENT_CHARACTERS, MARKER_CHARACTERS
 from reb_action.render import shares
 from reb_action.render.escape import markdown
 from reb_action.render.markdown import sections

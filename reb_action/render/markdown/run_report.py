@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reb_action.changes import LevelChange
-from reb_action.gate import FailOn
+from reb_action.judge.gate import FailOn
+from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level
-from reb_action.model.publication import RunOrder
 from reb_action.model.scoreboard import Scoreboard
+from reb_action.score.changes import LevelChange
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from reb_action.gate import Decision
-from reb_action.levels import spec_of
+from reb_action.judge.gate import Decision
+from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Claim, Scoring, Standing, Verdict
 from reb_action.render.escape import markdown

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reb_action.levels import spec_of
+from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Claim, Standing, Verdict
 from reb_action.render.escape import log

@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 import requests
 
 from reb_action.errors import SandboxError
-from reb_action.layout import AGENT_UID
 from reb_action.sandbox.archive import safe_members
 from reb_action.sandbox.docker.engine import Engine
+from reb_action.sandbox.layout import AGENT_UID
 from reb_action.sandbox.protocol import FileFault
 
 # Go's os.FileMode: folder, link, device, pipe, socket, character device, irregular.

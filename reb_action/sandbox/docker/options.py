@@ -5,9 +5,9 @@ from typing import TypedDict
 
 from docker.types import DeviceRequest, LogConfig, Mount
 
-from reb_action.layout import SandboxLayout
+from reb_action.sandbox.layout import SandboxLayout
+from reb_action.sandbox.owner import Trace, labels_of
 from reb_action.sandbox.protocol import Network, SandboxSpec
-from reb_action.sandbox.trace import Trace, labels_of
 
 NETWORK = "reb"
 """The bridge that open sandboxes share; on it they cannot reach one another."""

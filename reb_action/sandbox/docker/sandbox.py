@@ -4,13 +4,13 @@ import time
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
-from reb_action.layout import AGENT_UID, SandboxLayout
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, Task, connect
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.options import container_name, container_options
-from reb_action.sandbox.forwarding import FORWARDER
-from reb_action.sandbox.patience import LOOK_SECONDS, Patience
+from reb_action.sandbox.layout import AGENT_UID, SandboxLayout
+from reb_action.sandbox.owner import Alive, is_leftover, parse_labels, trace_of
+from reb_action.sandbox.port import FORWARDER
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -21,7 +21,7 @@ from reb_action.sandbox.protocol import (
     Until,
     User,
 )
-from reb_action.sandbox.trace import Alive, is_leftover, parse_labels, trace_of
+from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 _ROOT_UID = 0
 _UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}

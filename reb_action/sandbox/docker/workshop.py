@@ -8,14 +8,14 @@ from typing import Final
 from docker.types import Mount
 
 from reb_action.errors import SandboxError
-from reb_action.layout import SandboxLayout
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.engine import Engine, Exec, connect
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.docker.sandbox import follow
-from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.layout import SandboxLayout
+from reb_action.sandbox.owner import trace_of
 from reb_action.sandbox.protocol import Command, Ended, SandboxSpec
-from reb_action.sandbox.trace import trace_of
+from reb_action.sandbox.wait import Patience
 
 _OUTPUT_BYTES: Final = 64 * 1024
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-SUPERVISE: Final = Path(__file__).with_name("supervise.py")
+SUPERVISE: Final = Path(__file__).parents[1] / "inside" / "supervise.py"
 _SECONDS: Final = 20
 
 

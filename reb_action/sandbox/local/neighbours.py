@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reb_action.errors import SandboxError, UsageError
 from reb_action.sandbox.local.processes import marker_of, parse_marker
-from reb_action.sandbox.trace import Alive, Trace, has_folder, is_leftover
+from reb_action.sandbox.owner import Alive, Trace, has_folder, is_leftover
 
 
 def enter(trace: Trace, *, is_isolated: bool) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from reb_action.errors import UnendedError
 from reb_action.sandbox.local.isolation import Isolation
-from reb_action.sandbox.trace import Trace, labels_of, parse_labels
+from reb_action.sandbox.owner import Trace, labels_of, parse_labels
 
 MARKER = "REB_TRACE"
 SUPERVISOR = "REB_SUPERVISOR"

@@ -12,8 +12,8 @@ from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.local.isolation import SUPERVISE, Isolation
 from reb_action.sandbox.local.processes import MARKER, SUPERVISOR
-from reb_action.sandbox.patience import LOOK_SECONDS, Patience
 from reb_action.sandbox.protocol import Command
+from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 _CHUNK_BYTES = 64 * 1024
 

@@ -16,14 +16,14 @@ import sys
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
-from reb_action.layout import SandboxLayout
 from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.local.processes import end_all, find_traces, is_member, marker_of
 from reb_action.sandbox.local.running import Started, follow, launch, let_go
-from reb_action.sandbox.patience import Patience
+from reb_action.sandbox.owner import Alive, Trace, is_leftover, trace_of
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -34,7 +34,7 @@ from reb_action.sandbox.protocol import (
     Until,
     User,
 )
-from reb_action.sandbox.trace import Alive, Trace, is_leftover, trace_of
+from reb_action.sandbox.wait import Patience
 
 _HALTED = ".halted"
 _UNENDED = ".unended"

@@ -3,9 +3,7 @@
 import re
 from dataclasses import replace
 
-import page_samples
 import pytest
-from hostile import HOSTILE, filled, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +11,8 @@ from reb_action.model.manifest import Level
 from reb_action.render import escape
 from reb_action.render.html.page import trial_page
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
+from tests.hostile import HOSTILE, filled, read
+from tests.support import page_samples
 
 hostile = st.sampled_from(HOSTILE) | st.text(min_size=1)
 

@@ -6,15 +6,17 @@ import struct
 import subprocess
 from pathlib import Path
 
-import page_samples
 import pytest
 
-from reb_action import outputs, trial
 from reb_action.demo import committed
-from reb_action.layout import SessionLayout
 from reb_action.render.html.page import trial_page
+from reb_action.results import page as results_page
 from reb_action.sandbox.protocol import Kind
-from reb_action.session import AgentChoice
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import AgentChoice
+from reb_action.trial import options as trial_options
+from reb_action.trial import run
+from tests.support import page_samples
 
 DEMO = Path(__file__).parents[2] / "demo"
 CHROMIUM = shutil.which("chromium")
@@ -40,7 +42,7 @@ def liar(tmp_path_factory):
     """The page of a trial by the agent that only says it is done."""
     place = tmp_path_factory.mktemp("liar")
     layout = SessionLayout(folder=place / "results")
-    options = trial.Options(
+    options = trial_options.Options(
         manifest=committed(DEMO, place / "mirror"),
         agent=AgentChoice(
             name="replay", argument=str(DEMO / "liar"), total_seconds=60, setup_seconds=60
@@ -49,7 +51,7 @@ def liar(tmp_path_factory):
         kind=Kind.LOCAL,
         mirror=place / "mirror",
     )
-    outputs.write_page(layout, trial.run(options, environ={}, tell=lambda _: None))
+    results_page.write_page(layout, run.run(options, environ={}, tell=lambda _: None))
     return layout.page
 
 

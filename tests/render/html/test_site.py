@@ -8,19 +8,19 @@ from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 
-import page_samples
 import pytest
-import scoreboards
-from hostile import HOSTILE, VOID, filled
 
-from reb_action import documents, published
-from reb_action.levels import LEVELS
+from reb_action import documents
+from reb_action.corpus import paper as corpus_paper
+from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render.html import site
 from reb_action.render.html.site.figures import strata
 from reb_action.render.html.site.names import folder_of, page_of, safe_name
 from reb_action.render.html.site.table import imports_field, outcome_field
+from tests.hostile import HOSTILE, VOID, filled
+from tests.support import page_samples, scoreboards
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 
@@ -76,7 +76,7 @@ def views(board):
 
 @cache
 def board():
-    return scoreboards.board(published=published.rows())
+    return scoreboards.board(published=corpus_paper.rows())
 
 
 @cache

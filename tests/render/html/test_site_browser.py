@@ -2,14 +2,12 @@
 
 import os
 
-import axe
-import chromium
 import pytest
-import scoreboards
-from test_site import views
 
-from reb_action import published
+from reb_action.corpus import paper
 from reb_action.render.html import site
+from tests.render.html.test_site import views
+from tests.support import axe, chromium, scoreboards
 
 PAGES = ("index.html", "trials.html", "trials/hustvl__Vim.codex.1.html")
 REQUIRED = os.environ.get("REB_BROWSER") == "required"
@@ -32,7 +30,7 @@ STATUS = "document.querySelector('{} [role=status]').textContent"
 def folder(tmp_path_factory):
     """The site of the sample scoreboard, with a page for each trial."""
     place = tmp_path_factory.mktemp("site")
-    board = scoreboards.board(published=published.rows())
+    board = scoreboards.board(published=paper.rows())
     for name, data in site.build_site(board, views(board)).items():
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,15 +11,12 @@ from types import NoneType
 from typing import get_args, get_type_hints
 
 import jinja2
-import page_samples
 import pytest
-import scoreboards
-from hostile import HOSTILE, SITE_TAGS, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import nodes
 
-from reb_action import published
+from reb_action.corpus import paper
 from reb_action.model.agent import ReportFault, ReportFaultKind
 from reb_action.model.manifest import Level
 from reb_action.model.observation import RunObservation
@@ -28,6 +25,8 @@ from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean
 from reb_action.render.html import environment, site
 from reb_action.render.html.page import trial_page
+from tests.hostile import HOSTILE, SITE_TAGS, read
+from tests.support import page_samples, scoreboards
 
 FOLDER = Path(environment.__file__).parent
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.j2"))
@@ -42,7 +41,7 @@ def pages():
     yield trial_page(_long(full))
     yield trial_page(_without(small, report_fault=None))
     yield trial_page(_with_runs(full))
-    board = scoreboards.board(published=published.rows())
+    board = scoreboards.board(published=paper.rows())
     score = replace(board.agents[0], versions=("1", "2", "3", "4"), hallucinations={})
     gaps = {f"trial-{number}": "lost" for number in range(50)}
     board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
@@ -225,7 +224,7 @@ def emptied(value, of, name):
 
 
 def test_any_value_that_may_be_none_can_be_none():
-    view, board = page_samples.full(), scoreboards.board(published=published.rows())
+    view, board = page_samples.full(), scoreboards.board(published=paper.rows())
     assert len(optional(view)) > 25
     for of, name in optional(view):
         assert trial_page(emptied(view, of, name)).endswith("</html>\n")
@@ -248,7 +247,8 @@ def test_only_the_environment_reads_files():
 
 def test_engine_is_not_imported_before_a_page_is_written():
     program = (
-        "import sys, reb_action.cli, reb_action.outputs, reb_action.reporting, reb_action.console,"
-        "reb_action.leaderboard; sys.exit(not {'jinja2', 'markupsafe'}.isdisjoint(sys.modules))"
+        "import sys, reb_action.cli.main, reb_action.cli.console, reb_action.results.page,"
+        "reb_action.results.scoreboard,"
+        "reb_action.results.site; sys.exit(not {'jinja2', 'markupsafe'}.isdisjoint(sys.modules))"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

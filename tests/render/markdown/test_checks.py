@@ -3,12 +3,8 @@
 from dataclasses import replace
 
 import pytest
-import scoreboards
-from editions import COMMIT, RUN_URL, edition, flipped, grown, renamed
-from oracles.markdown import NOTIFIES, read
 
-from reb_action.model.manifest import Level, Outcome
-from reb_action.model.publication import (
+from reb_action.model.github import (
     ANNOTATION_BYTES,
     ANNOTATIONS_PER_REQUEST,
     CHECK_BYTES,
@@ -17,7 +13,11 @@ from reb_action.model.publication import (
     AnnotationLevel,
     Conclusion,
 )
+from reb_action.model.manifest import Level, Outcome
 from reb_action.render.markdown.checks import level_checks, trial_checks, truncate
+from tests.support import scoreboards
+from tests.support.editions import COMMIT, RUN_URL, edition, flipped, grown, renamed
+from tests.support.oracles.markdown import NOTIFIES, read
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,8 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-import scoreboards
-from editions import RUN_URL, edition, flipped, grown, renamed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles.markdown import NOTIFIES, read
 
 from reb_action import __version__
 from reb_action.model.manifest import Level
@@ -17,6 +14,9 @@ from reb_action.model.verdict import Scoring
 from reb_action.render.escape import markdown, markdown_block
 from reb_action.render.markdown.comment import LIMIT, STAGES, write_comment
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
+from tests.support import scoreboards
+from tests.support.editions import RUN_URL, edition, flipped, grown, renamed
+from tests.support.oracles.markdown import NOTIFIES, read
 
 TAGS = {
     *("<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"),

@@ -3,13 +3,13 @@
 import io
 import re
 
-import page_samples
 import pytest
 from rich.console import Console
 
 from reb_action.model.manifest import Level
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
 from reb_action.render.terminal.verdict import short_table, verdict_tables
+from tests.support import page_samples
 
 FULL = page_samples.full()
 

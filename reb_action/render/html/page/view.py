@@ -4,17 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import assert_never
 
-from reb_action.levels import LevelSpec, spec_of
+from reb_action.judge.levels import LevelSpec, spec_of
+from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.observation import (
-    CudaObservation,
-    ImportsObservation,
-    RunObservation,
-)
+from reb_action.model.observation import CudaObservation, ImportsObservation, RunObservation
 from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
 from reb_action.render.html import pyramid
 from reb_action.render.lines import mark_level
-from reb_action.verdict import Evidence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

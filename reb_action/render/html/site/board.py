@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.levels import LEVELS
+from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Published
 from reb_action.model.verdict import ClaimKind, Scoring

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from reb_action import documents
-from reb_action.levels import LEVELS
+from reb_action.judge.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.render import badge

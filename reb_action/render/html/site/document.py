@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from reb_action.levels import LEVELS
+from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.render import shares

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.levels import LEVELS, LevelSpec
+from reb_action.judge.levels import LEVELS, LevelSpec
 from reb_action.model.agent import Ending
 from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring

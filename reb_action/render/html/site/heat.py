@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.levels import LEVELS
+from reb_action.judge.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.html.site.names import agent_of, page_of
 from reb_action.render.html.site.table import LEVEL_COLUMNS, Column, Field, outcome_field

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.levels import LEVELS
+from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.escape import clean

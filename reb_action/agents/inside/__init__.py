@@ -1,0 +1,1 @@
+"""Programs of agents, run inside the sandbox by its own Python."""

@@ -1,0 +1,1 @@
+"""Runs an agent in the sandbox of a trial."""

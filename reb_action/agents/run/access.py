@@ -1,0 +1,130 @@
+"""How an agent reaches its model and hosts: through a gateway that is open while it works."""
+
+import ctypes
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reb_action.agents.environment import KEY_VARIABLE, Model
+from reb_action.agents.spec import AgentSpec
+from reb_action.errors import UsageError
+from reb_action.gateway import Budget, Gateway, Upstream, load_prices
+from reb_action.gateway.egress.proxy import egress
+from reb_action.model.agent import Key
+from reb_action.sandbox.port import PORT, SOCKET, forward
+from reb_action.sandbox.protocol import Kind, Sandbox
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import ModelChoice, Session
+
+_PR_SET_DUMPABLE: Final = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelAccess:
+    """How the agent reaches its model and hosts, and what nobody may read afterwards.
+
+    `counts` says that the gateway holds the key and sees every call of the model.
+    """
+
+    gateway: Gateway | None = None
+    model: Model | None = None
+    counts: bool = False
+    proxy: str | None = None
+    secrets: tuple[str, ...] = ()
+
+
+@contextmanager
+def reach(
+    layout: SessionLayout,
+    begun: Session,
+    spec: AgentSpec,
+    sandbox: Sandbox,
+    environ: Mapping[str, str],
+) -> Generator[ModelAccess]:
+    """Open the gateway that an agent needs, if it needs one; raises UsageError without a key."""
+    wanted, hosts = begun.agent.model, begun.agent.hosts
+    key = "" if wanted is None else _key(environ)
+    secrets = (key,) if key else ()
+    model = _direct(wanted, key)
+    upstream = _upstream(spec, wanted, key) if model is None else None
+    if upstream is None and not hosts:
+        yield ModelAccess(model=model, secrets=secrets)
+        return
+    with _open(layout, begun, sandbox, upstream) as (gateway, address):
+        if wanted is not None and upstream is not None:
+            model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
+        yield ModelAccess(
+            gateway=gateway,
+            model=model,
+            counts=upstream is not None,
+            proxy=address if hosts else None,
+            secrets=secrets,
+        )
+
+
+@contextmanager
+def _open(
+    layout: SessionLayout, begun: Session, sandbox: Sandbox, upstream: Upstream | None
+) -> Generator[tuple[Gateway, str]]:
+    """Open a gateway, and give the address at which the agent reaches it."""
+    wanted, hosts = begun.agent.model, begun.agent.hosts
+    inside = begun.spec.kind is Kind.DOCKER
+    with (
+        _folder(layout.gateway if inside else None) as folder,
+        Gateway(
+            upstream,
+            Budget() if wanted is None else wanted.budget,
+            prices=load_prices(),
+            record=layout.model_calls,
+            listen=None if folder is None else folder / SOCKET,
+            egress=egress(hosts) if hosts else None,
+        ) as gateway,
+    ):
+        if inside:
+            forward(sandbox)
+        yield gateway, f"http://127.0.0.1:{PORT}" if inside else str(gateway.address)
+
+
+@contextmanager
+def _folder(path: Path | None) -> Generator[Path | None]:
+    """Give a folder a short name: the whole path of a socket may have 107 bytes."""
+    if path is None:
+        yield None
+        return
+    handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield Path(f"/proc/self/fd/{handle}")
+    finally:
+        os.close(handle)
+
+
+def _direct(wanted: ModelChoice | None, key: str) -> Model | None:
+    if wanted is None or wanted.key is Key.GATEWAY:
+        return None
+    # Agents add the version themselves.
+    return Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
+
+
+def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str) -> Upstream | None:
+    if wanted is None or spec.dialect is None:
+        return None
+    return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key, model=wanted.name)
+
+
+def _key(environ: Mapping[str, str]) -> str:
+    key = environ.get(KEY_VARIABLE, "").strip()
+    if not key:
+        raise UsageError(f"the agent asks a model and there is no key; set {KEY_VARIABLE}")
+    _close_memory()
+    return key
+
+
+def _close_memory() -> None:
+    """Keep other processes of this user, such as an agent in the local sandbox, from our memory.
+
+    Nor can they read our environment then; root still can.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -1,0 +1,113 @@
+"""What a person sees while a trial runs and at its end: tables in a terminal, lines elsewhere.
+
+Only a terminal imports rich: a step of a workflow, whose output is a pipe, need not wait for it.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+import click
+
+from reb_action import documents
+from reb_action.model.manifest import Level
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Verdict
+from reb_action.render.board_lines import board_lines
+from reb_action.render.lines import short_lines, stamp_line, verdict_lines
+from reb_action.results.page import unqualified
+from reb_action.session.layout import SessionLayout
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_COLUMNS: Final = 72
+"""Columns below which a table would only wrap; plain lines read better there."""
+
+_BOARD_COLUMNS: Final = 100
+"""The same for a scoreboard, which has a column for each level."""
+
+
+@contextmanager
+def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    """Yield a function that prints progress to standard error, so that output stays clean."""
+    began = time.monotonic()
+    if quiet:
+        yield lambda _: None
+    elif _is_terminal(sys.stderr):
+        from reb_action.progress import live_progress
+
+        with live_progress(_console(sys.stderr), began=began) as show:
+            yield show
+    else:
+        yield lambda line: click.echo(stamp_line(line, time.monotonic() - began), err=True)
+
+
+def note(line: str) -> None:
+    """Print a note on standard error: about the output, and no part of it."""
+    click.echo(line, err=True)
+
+
+def print_verdict(verdict: Verdict, unqualified: Collection[Level]) -> None:
+    """Print a verdict: tables in a terminal that is wide enough, plain lines elsewhere."""
+    if _fits(sys.stdout, columns=_COLUMNS):
+        from reb_action.render.terminal.verdict import verdict_tables
+
+        _console(sys.stdout).print(verdict_tables(verdict, unqualified))
+    else:
+        click.echo("\n".join(verdict_lines(verdict, unqualified)))
+
+
+def print_scoreboard(board: Scoreboard) -> None:
+    """Print a scoreboard: tables in a terminal that is wide enough, plain lines elsewhere."""
+    if _fits(sys.stdout, columns=_BOARD_COLUMNS):
+        from reb_action.render.terminal.scoreboard import board_tables
+
+        _console(sys.stdout).print(board_tables(board))
+    else:
+        click.echo("\n".join(board_lines(board)))
+
+
+def print_summary(verdict: Verdict, notes: str | None) -> None:
+    """Print what the agent said and what the probes found."""
+    if _fits(sys.stdout, columns=_COLUMNS):
+        from reb_action.render.terminal.verdict import short_table
+
+        _console(sys.stdout).print(short_table(verdict, notes))
+    else:
+        click.echo("\n".join(short_lines(verdict, notes)))
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    # Not rich's own opinion: FORCE_COLOR, which CI sets often, would turn a log into a terminal.
+    return stream.isatty() and not _console(stream).is_dumb_terminal
+
+
+def _fits(stream: TextIO, *, columns: int) -> bool:
+    return _is_terminal(stream) and _console(stream).width >= columns
+
+
+def _console(stream: TextIO) -> "Console":
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+def show_verdict(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
+    """Print a verdict for people, or as JSON for machines."""
+    if as_json:
+        click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
+        return
+    print_verdict(verdict, unqualified(SessionLayout(folder=folder)))
+    click.echo(f"verdict and page: {folder}")
+
+
+def show_scoreboard(made: Scoreboard, *, as_json: bool) -> None:
+    """Print a scoreboard for people, or for machines as the document that a report writes."""
+    if as_json:
+        click.echo(documents.encode(made, kind="scoreboard").decode(), nl=False)
+    else:
+        print_scoreboard(made)

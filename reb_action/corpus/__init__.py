@@ -1,0 +1,1 @@
+"""The corpus: manifests, qualification, the paper's figures."""

@@ -1,0 +1,174 @@
+"""Reads `repos/<owner>__<name>.yaml`: schema first, then what no schema can say."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import Final, cast
+
+from reb_action.documents import Json, from_json, problem, read_bytes, show, to_json
+from reb_action.documents.strict_yaml import parse_yaml
+from reb_action.errors import DocumentError, UsageError
+from reb_action.judge.proofs import may_crawl, may_explode
+from reb_action.model.manifest import (
+    RUN_LEVELS,
+    Entrypoint,
+    FileProof,
+    Level,
+    LogProof,
+    Manifest,
+    MetricProof,
+    Oracle,
+    Proof,
+    StepsProof,
+)
+from reb_action.resources import data_folder
+
+_LIMIT_BYTES: Final = 64 * 1024
+_NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
+
+
+def load(path: Path) -> Manifest:
+    """Read one manifest; raises DocumentError that names file, key and value."""
+    data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
+    fault = problem(data, "manifest")
+    if fault is not None:
+        raise DocumentError(f"{path.name}: {fault}")
+    manifest = from_json(data, Manifest)
+    fault = next(_problems(manifest, data), None)
+    if fault is not None:
+        raise DocumentError(f"{path.name}: {fault}")
+    return manifest
+
+
+def load_folder(folder: Path) -> tuple[Manifest, ...]:
+    """Read every manifest of a folder, by name; raises DocumentError for the first bad one."""
+    manifests = tuple(load(path) for path in sorted(folder.glob("*.yaml")))
+    if not manifests:
+        raise UsageError(f"{folder} holds no manifest (*.yaml)")
+    for path, manifest in zip(sorted(folder.glob("*.yaml")), manifests, strict=True):
+        if path.stem != manifest.slug:
+            raise DocumentError(
+                f"{path.name}: {manifest.repository} belongs in {manifest.slug}.yaml"
+            )
+    return manifests
+
+
+def find(name: str) -> Manifest:
+    """Return the manifest of `owner/name`, or of a path to a manifest of the caller's own."""
+    if name.endswith((".yaml", ".yml")):
+        if not Path(name).exists():
+            raise UsageError(f"there is no manifest {show(name)}")
+        return load(Path(name))
+    path = data_folder("repos") / f"{name.replace('/', '__')}.yaml"
+    if not path.is_file():
+        raise UsageError(f"there is no manifest for {show(name)}; {_nearest(name)}")
+    return load(path)
+
+
+def _nearest(name: str) -> str:
+    """Return what somebody may have meant who named a repository that is not there."""
+    known = {path.stem.replace("__", "/", 1) for path in data_folder("repos").glob("*.yaml")}
+    lower = {one.lower(): one for one in sorted(known)}
+    same = name.lower()
+    close = [same] if same in lower else get_close_matches(same, lower, n=3)
+    meant = f"did you mean {' or '.join(lower[one] for one in close)}? " if close else ""
+    return f"{meant}repos/README.md lists the corpus; a manifest of your own is a path to a .yaml"
+
+
+def in_corpus(manifest: Manifest) -> bool:
+    """Say whether a manifest is the one that comes with reb for its repository."""
+    path = data_folder("repos") / f"{manifest.slug}.yaml"
+    return path.is_file() and load(path) == manifest
+
+
+def pattern_of(proof: Proof) -> str | None:
+    """Return the pattern of a proof that reads the log."""
+    match proof:
+        case LogProof(log=pattern) | MetricProof(metric=pattern) | StepsProof(steps=pattern):
+            return pattern
+        case FileProof():
+            return None
+
+
+def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
+    yield from _restated(data)
+    yield from (f"{key}: {show(path)} leads out of its folder" for key, path in _paths(manifest))
+    if not manifest.frameworks and Level.C2 not in manifest.not_applicable:
+        yield "frameworks: the list is empty, so C2 must stand in not_applicable"
+    for level in RUN_LEVELS:
+        places = [level in part for part in (manifest.entrypoints, manifest.not_applicable)]
+        places.append(level in manifest.paper_only)
+        if sum(places) != 1:
+            yield (
+                f"{level} must stand in exactly one of entrypoints, not_applicable and paper_only"
+            )
+    for level, entrypoint in manifest.entrypoints.items():
+        yield from (f"entrypoints.{level}: {fault}" for fault in _faults(level, entrypoint))
+
+
+def _restated(data: Json) -> Iterator[str]:
+    for where, part, kind in _parts(cast(Mapping[str, Json], data)):
+        for key, default in _defaults(kind):
+            if key in part and part[key] == default:
+                yield f"{where}{key}: {show(default)} is the default; leave it out"
+
+
+def _parts(data: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json], type]]:
+    """Yield each part of a manifest that has defaults, where it stands, and its type."""
+    yield "", data, Manifest
+    yield "oracle.", cast(Mapping[str, Json], data.get("oracle") or {}), Oracle
+    entrypoints = cast(Mapping[str, Mapping[str, Json]], data.get("entrypoints") or {})
+    for level, entrypoint in entrypoints.items():
+        yield f"entrypoints.{level}.", entrypoint, Entrypoint
+        for index, proof in enumerate(cast(list[Mapping[str, Json]], entrypoint["proofs"])):
+            yield f"entrypoints.{level}.proofs.{index}.", proof, FileProof
+
+
+def _defaults(kind: type) -> Iterator[tuple[str, Json]]:
+    for field in dataclasses.fields(kind):
+        if field.default is not dataclasses.MISSING:
+            yield field.name, to_json(field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            yield field.name, to_json(field.default_factory())
+
+
+def _paths(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the paths that would lead out of their folders."""
+    named = [("files", name) for name in manifest.files]
+    named += [("assets", asset.path) for asset in manifest.assets]
+    for level, one in manifest.entrypoints.items():
+        files = [proof.file for proof in one.proofs if isinstance(proof, FileProof)]
+        named += [(f"entrypoints.{level}", path) for path in (one.decoy, one.cwd, *files)]
+    for key, path in named:
+        parts = PurePosixPath(path).parts
+        if ".." in parts or not parts:
+            yield key, path
+
+
+def _faults(level: Level, entrypoint: Entrypoint) -> Iterator[str]:
+    texts = (*entrypoint.argv, entrypoint.cwd, *entrypoint.env.values())
+    for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
+        if name not in _NAMES:
+            yield f"{{{name}}} is not known; use one of {', '.join(sorted(_NAMES))}"
+    if (level is Level.C4) != (entrypoint.ranks > 1):
+        yield "ranks belongs to C4, and C4 needs at least 2"
+    for proof in entrypoint.proofs:
+        yield from _proof_faults(proof)
+
+
+def _proof_faults(proof: Proof) -> Iterator[str]:
+    pattern = pattern_of(proof)
+    if isinstance(proof, MetricProof):
+        least, most = proof.minimum, proof.maximum
+        if re.compile(proof.metric).groups != 1:
+            yield f"metric {show(proof.metric)} needs exactly one group"
+        if least is not None and most is not None and least > most:
+            yield f"minimum {least} is above maximum {most}"
+    if pattern is not None and re.search(pattern, ""):
+        yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
+    if pattern is not None and may_explode(pattern):
+        yield f"the pattern {show(pattern)} repeats what repeats or chooses; it may never end"
+    if pattern is not None and may_crawl(pattern):
+        yield f"the pattern {show(pattern)} has more than two open wildcards; it may take for ever"

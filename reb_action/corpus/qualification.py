@@ -1,0 +1,63 @@
+"""Says which cells are qualified, from the records beside the manifests."""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from reb_action import documents
+from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.model.qualification import Qualification
+from reb_action.resources import data_folder
+
+_SEEN: Final = (Outcome.PASSED, Outcome.FAILED)
+
+
+def is_qualified(manifest: Manifest, level: Level) -> bool:
+    """Say whether what this manifest runs at a level passed where it must and failed elsewhere.
+
+    Other code or another entry point than the record's was never seen to do either.
+    """
+    path = record_of(manifest.repository, level)
+    # Looked up, not opened: what is judged again may name its repository as it likes.
+    if level not in manifest.entrypoints or path not in path.parent.glob("*.json"):
+        return False
+    record = documents.read(path, Qualification, kind="qualification")
+    return record.run == run_of(manifest, level) and holds(record)
+
+
+def unqualified(manifest: Manifest) -> frozenset[Level]:
+    """Return the levels whose entry points are not qualified: their numbers are marked."""
+    runs = manifest.entrypoints
+    return frozenset(level for level in runs if not is_qualified(manifest, level))
+
+
+def holds(record: Qualification) -> bool:
+    """Say whether a cell passed in its right environment and failed in every wrong one.
+
+    Blocked is not failed: then the environment was not built, and the control says nothing.
+    """
+    spoiled = all(control.outcome is Outcome.FAILED for control in record.negatives)
+    return record.positive.outcome is Outcome.PASSED and bool(record.negatives) and spoiled
+
+
+def is_seen(record: Qualification) -> bool:
+    """Say whether a cell passed in its right environment, and the wrong ones said something."""
+    told = all(control.outcome in _SEEN for control in record.negatives)
+    return record.positive.outcome is Outcome.PASSED and told
+
+
+def record_of(repository: str, level: Level) -> Path:
+    """Return where the record of a cell is kept."""
+    slug = repository.replace("/", "__")
+    return data_folder("repos") / "qualified" / f"{slug}.{level}.json"
+
+
+def run_of(manifest: Manifest, level: Level) -> str:
+    """Return the SHA-256 of all that a level runs and must have used.
+
+    These are the commit, the entry point, the files, the assets and the frameworks, whose libraries
+    are asked for.
+    """
+    entrypoint = manifest.entrypoints[level]
+    parts = (manifest.commit, entrypoint, manifest.files, manifest.assets, manifest.frameworks)
+    return hashlib.sha256(documents.dump_json(documents.to_json(parts))).hexdigest()

@@ -1,0 +1,1 @@
+"""The proxy that leads a sandbox to named hosts."""

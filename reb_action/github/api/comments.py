@@ -1,0 +1,111 @@
+"""The one comment of ours on a pull request: found by marker and author, never set back."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from reb_action.documents import Json
+from reb_action.github.api.faults import Fault, Need, RefusedError
+from reb_action.github.api.fields import maybe_text, number, text
+from reb_action.github.api.transport import Call, Transport
+from reb_action.model.github import Comment, Effect, RunOrder, Written
+
+_MARKER: Final = re.compile(
+    r"<!-- researchenvbench:v1 key=([a-z0-9-]{1,64}) run=(\d{1,20}) attempt=(\d{1,9}) -->"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Found:
+    id: int
+    body: str
+    order: RunOrder
+    url: str
+
+
+def marker(key: str, order: RunOrder) -> str:
+    """Return the line that makes a comment ours; Markdown does not show it."""
+    return f"<!-- researchenvbench:v1 key={key} run={order.run_id} attempt={order.attempt} -->"
+
+
+def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
+    """Write the comment, or leave a newer run's alone; two that race end with one comment.
+
+    GitHub has no conditional write: of two runs that write in the same second the older may win.
+    The workflow's concurrency group is what keeps them apart.
+    """
+    what = f"write the comment on #{comment.number}"
+    call = Call(path="", what=what, need=Need.PULLS_WRITE)
+    body = f"{marker(comment.key, comment.order)}\n{comment.body}"
+
+    def attempt() -> Written:
+        found = _ours(transport, call, comment, author)
+        if not found and not comment.create:
+            return Written(effect=Effect.UNWANTED, url="")
+        if not found:
+            created = _create(transport, call, comment.number, body)
+            mine = number(created, "id")
+            found = _ours(transport, call, comment, author)
+            if not found or found[0].id == mine:
+                return Written(effect=Effect.CREATED, url=text(created, "html_url"))
+            _delete(transport, call, mine)
+            found = tuple(one for one in found if one.id != mine)
+        return _settle(transport, call, found, body=body, order=comment.order)
+
+    return transport.until_known(attempt, what=what)
+
+
+def _settle(
+    transport: Transport, call: Call, found: tuple[_Found, ...], *, body: str, order: RunOrder
+) -> Written:
+    """Bring the oldest of ours up to date and remove what a race made beside it."""
+    first, *others = found
+    newest = max(one.order for one in found)
+    if newest > order:
+        return Written(effect=Effect.OUTDATED, url=first.url)
+    for other in others:
+        _delete(transport, call, other.id)
+    if first.body == body:
+        return Written(effect=Effect.UNCHANGED, url=first.url)
+    path = f"{transport.repository}/issues/comments/{first.id}"
+    transport.send(replace(call, verb="PATCH", path=path, body={"body": body}, write=True))
+    return Written(effect=Effect.UPDATED, url=first.url)
+
+
+def _ours(transport: Transport, call: Call, comment: Comment, author: str) -> tuple[_Found, ...]:
+    """Return our comments of this key, the oldest first."""
+    path = f"{transport.repository}/issues/{comment.number}/comments"
+    listed = transport.pages(replace(call, path=path))
+    found = (_found(one, comment.key) for one in listed if _login(one) == author)
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.id))
+
+
+def _login(comment: Json) -> str | None:
+    """Return who wrote a comment; nobody, where the account was deleted."""
+    return maybe_text(comment, "user", "login")
+
+
+def _found(comment: Json, key: str) -> _Found | None:
+    body = (maybe_text(comment, "body") or "").replace("\r\n", "\n")
+    match = _MARKER.fullmatch(body.split("\n", 1)[0])
+    if match is None or match[1] != key:
+        return None
+    order = RunOrder(run_id=int(match[2]), attempt=int(match[3]))
+    return _Found(id=number(comment, "id"), body=body, order=order, url=text(comment, "html_url"))
+
+
+def _create(transport: Transport, call: Call, issue: int, body: str) -> Json:
+    path = f"{transport.repository}/issues/{issue}/comments"
+    return transport.send(
+        replace(call, verb="POST", path=path, body={"body": body}, write=True, again=False)
+    )
+
+
+def _delete(transport: Transport, call: Call, comment_id: int) -> None:
+    path = f"{transport.repository}/issues/comments/{comment_id}"
+    try:
+        transport.send(replace(call, verb="DELETE", path=path, write=True))
+    except RefusedError as error:
+        # Whoever made it in the race has removed it already.
+        if error.fault is not Fault.MISSING:
+            raise

@@ -1,0 +1,120 @@
+"""Finds out what a benchmark was run for: this very run, or another one that the API tells of."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
+from reb_action.errors import GitHubError, UsageError
+from reb_action.github import context
+from reb_action.github.api.client import Client
+from reb_action.github.api.fields import at, maybe_text
+from reb_action.model.event import Occasion
+from reb_action.model.github import RunOrder, Server
+
+_HEADS: Final[Mapping[str, tuple[str, ...]]] = {
+    "pull_request": ("pull_request", "head", "sha"),
+    "pull_request_target": ("pull_request", "head", "sha"),
+    "merge_group": ("merge_group", "head_sha"),
+    "workflow_run": ("workflow_run", "head_sha"),
+}
+"""Where an event says which commit people see; else it is `GITHUB_SHA`."""
+
+_BRANCH: Final = "refs/heads/"
+_SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_URL: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[A-Za-z0-9._-]+)*")
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
+
+
+def server(environ: Mapping[str, str], token: str) -> Server:
+    """Return where this repository is; raises UsageError elsewhere than on a runner."""
+    return Server(
+        token=token,
+        repository=_fitting(environ, "GITHUB_REPOSITORY", _REPOSITORY),
+        api_url=_fitting(environ, "GITHUB_API_URL", _URL),
+    )
+
+
+def here(environ: Mapping[str, str]) -> Occasion:
+    """Return what this very run is for; raises UsageError elsewhere than on a runner."""
+    name, event = environ.get("GITHUB_EVENT_NAME", ""), _event(environ)
+    run_id = _number(environ, "GITHUB_RUN_ID")
+    repository = _fitting(environ, "GITHUB_REPOSITORY", _REPOSITORY)
+    number = at(event, "pull_request", "number")
+    return Occasion(
+        event=name,
+        commit=_commit(name, event, environ),
+        branch=_branch(name, event, environ),
+        pull_requests=(number,) if isinstance(number, int) else (),
+        fork=context.read(environ).fork or _runs_for_fork(name, event, repository),
+        run=RunOrder(run_id=run_id, attempt=_number(environ, "GITHUB_RUN_ATTEMPT")),
+        url=f"{_fitting(environ, 'GITHUB_SERVER_URL', _URL)}/{repository}/actions/runs/{run_id}",
+    )
+
+
+def of_run(client: Client, run_id: int, *, repository: str) -> Occasion:
+    """Return what another run was for, by the API alone: nothing that it uploaded is asked.
+
+    A pull request that has moved on to another commit is left to the run of that one.
+    """
+    run = client.workflow_run(run_id)
+    if _URL.fullmatch(run.url) is None or _SHA.fullmatch(run.head_sha) is None:
+        raise GitHubError(f"read run {run_id}: GitHub's answer is none of a run; is its URL right?")
+    # A workflow that belongs to a pull request is the only one that may comment on it.
+    asked = client.pull_requests(run) if run.event == "pull_request" else ()
+    return Occasion(
+        event=run.event,
+        commit=run.head_sha,
+        branch=run.head_branch,
+        pull_requests=tuple(one.number for one in asked if one.head_sha == run.head_sha),
+        fork=(run.head_repository or "").lower() != repository.lower(),
+        run=RunOrder(run_id=run.id, attempt=run.attempt),
+        url=run.url,
+    )
+
+
+def _event(environ: Mapping[str, str]) -> Json:
+    path = environ.get("GITHUB_EVENT_PATH")
+    if not path:
+        raise UsageError("GITHUB_EVENT_PATH is not set; reb publish is for a job on a runner")
+    try:
+        return parse_json(read_bytes(Path(path)))
+    except NotJsonError as error:
+        raise UsageError(f"the event of this run is not readable as JSON: {error}") from None
+
+
+def _commit(name: str, event: Json, environ: Mapping[str, str]) -> str:
+    names = _HEADS.get(name)
+    found = environ.get("GITHUB_SHA") if names is None else maybe_text(event, *names)
+    if found is None or _SHA.fullmatch(found) is None:
+        raise UsageError(
+            f"the event {name!r} names no commit to write about; see docs/publishing.md"
+        )
+    return found
+
+
+def _branch(name: str, event: Json, environ: Mapping[str, str]) -> str | None:
+    if name in _HEADS:
+        place = "workflow_run" if name == "workflow_run" else "pull_request"
+        return maybe_text(event, place, "head_branch") or maybe_text(event, place, "head", "ref")
+    ref = environ.get("GITHUB_REF", "")
+    return ref.removeprefix(_BRANCH) if ref.startswith(_BRANCH) else None
+
+
+def _runs_for_fork(name: str, event: Json, repository: str) -> bool:
+    if name != "workflow_run":
+        return False
+    head = maybe_text(event, "workflow_run", "head_repository", "full_name")
+    return (head or "").lower() != repository.lower()
+
+
+def _number(environ: Mapping[str, str], name: str) -> int:
+    return int(_fitting(environ, name, re.compile(r"\d{1,20}")))
+
+
+def _fitting(environ: Mapping[str, str], name: str, pattern: re.Pattern[str]) -> str:
+    value = environ.get(name, "")
+    if pattern.fullmatch(value) is None:
+        raise UsageError(f"{name} is {value[:100]!r}; reb publish is for a job on a runner")
+    return value

@@ -1,0 +1,1 @@
+"""Judges a trial from its evidence alone."""

@@ -1,0 +1,107 @@
+"""Judges C1, C3 and C4: the runs of the repository's own entry point."""
+
+from reb_action.judge.rules import (
+    BUSY_PERCENT,
+    count_working_gpus,
+    find_library_fault,
+    outcome_of,
+    result_of,
+)
+from reb_action.model.agent import Change, Touched
+from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.model.observation import Observation, RunObservation
+from reb_action.model.verdict import LevelResult
+
+
+def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C1 holds when the entry point ran on the CPU and its proofs hold."""
+    return _judge_run(Level.C1, manifest, seen)
+
+
+def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C3 holds when, besides, NVML saw the run's own work on a GPU."""
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    return _judge_run(
+        Level.C3, manifest, seen, None if count_working_gpus(seen.witness) else _idle(seen)
+    )
+
+
+def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
+    """C4 holds when, besides, every rank used a GPU of its own and took part in collectives."""
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    return _judge_run(Level.C4, manifest, seen, _rank_fault(manifest, seen))
+
+
+def _judge_run(
+    level: Level, manifest: Manifest, seen: Observation, gpu_fault: str | None = None
+) -> LevelResult:
+    assert isinstance(seen, RunObservation)  # noqa: S101
+    if seen.fault is not None:
+        return result_of(level, Outcome.FAILED, Outcome.FAILED, seen.fault)
+    if seen.timed_out:
+        reason = f"the entry point had not ended after {seen.seconds:.0f} s"
+        return result_of(level, Outcome.FAILED, Outcome.FAILED, reason)
+    if seen.exit_code != 0:
+        reason = f"the entry point ended with exit code {seen.exit_code}"
+        return result_of(level, Outcome.FAILED, Outcome.FAILED, reason)
+    if seen.changed:
+        # What ran was not the commit, and so not what either scoring asks about.
+        reason = _changed(seen.changed, "entry point")
+        return result_of(level, Outcome.FAILED, Outcome.FAILED, reason)
+    fault = (
+        _proof_fault(seen)
+        or _decoy_fault(seen)
+        or find_library_fault(manifest, seen.witness)
+        or gpu_fault
+    )
+    reason = fault or "the entry point ran and its proofs hold"
+    return result_of(level, outcome_of(fault is None), Outcome.PASSED, reason)
+
+
+def _proof_fault(seen: RunObservation) -> str | None:
+    broken = [proof.detail for proof in seen.proofs if not proof.satisfied]
+    if not seen.proofs:
+        return "no proof was looked for"
+    return f"exit code 0, but without proof: {'; '.join(broken)}" if broken else None
+
+
+def _decoy_fault(seen: RunObservation) -> str | None:
+    if seen.decoy is None:
+        return "the decoy run was not made"
+    if seen.decoy.proofs_satisfied:
+        return "the proofs hold even when the repository's code is taken out: they are staged"
+    if not seen.decoy.token_seen:
+        return "the interpreter does not run the repository's file when told to"
+    return _changed(seen.decoy.changed, "decoy") if seen.decoy.changed else None
+
+
+def _changed(files: tuple[Touched, ...], run: str) -> str:
+    first, more = files[0], len(files) - 1
+    what = {
+        Change.MODIFIED: "was modified",
+        Change.DELETED: "was deleted",
+        Change.SHADOWED: "was put in the place of a tracked module",
+        Change.PUT_BACK: "was modified and put back",
+    }[first.change]
+    others = f", and {more} more" if more else ""
+    return f"{first.path} {what} while the {run} ran{others}"
+
+
+def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
+    ranks = manifest.entrypoints[Level.C4].ranks
+    devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
+    if len(devices) < ranks:
+        return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
+    busy = count_working_gpus(seen.witness)
+    if busy >= ranks:
+        return None
+    return f"NVML saw {busy} of {ranks} GPUs busy, which is at {BUSY_PERCENT} % or more"
+
+
+def _idle(seen: RunObservation) -> str:
+    own = [gpu for gpu in seen.witness.gpus if gpu.peak_memory_mib > 0]
+    peak = max((gpu.peak_utilisation_percent for gpu in own), default=0)
+    if peak == 0:
+        return "NVML saw no kernel on any GPU while the entry point ran"
+    asked = f"work shows {BUSY_PERCENT} % or more"
+    return f"NVML saw no GPU busier than {peak} %, as a CUDA context alone makes it; {asked}"

@@ -1,0 +1,27 @@
+"""Everything that a verdict rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.manifest import Level, Trial
+from reb_action.model.observation import Interpreter, Observation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """Everything that a verdict rests on; None and absence say "not observed".
+
+    `logs` are those of the run levels, cut to their heads and tails.
+    """
+
+    trial: Trial
+    gpus_promised: int
+    levels: tuple[Level, ...]
+    agent_run: AgentRun | None = None
+    freeze: Freeze | None = None
+    report: Report | ReportFault | None = None
+    interpreter: Interpreter | None = None
+    observations: Mapping[Level, Observation] = field(default_factory=dict[Level, Observation])
+    logs: Mapping[Level, str] = field(default_factory=dict[Level, str])
+    hashes: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,0 +1,64 @@
+"""Asks a program what the paper's validators ask any `python_path`, and believes every answer.
+
+Only for the paper's count of hallucinations, where our own rules already refuse the program: a
+wrapper that tells the truth about its Python is not counted there, one that confirms nothing is.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from reb_action.model.agent import Report
+from reb_action.model.observation import PlainAnswers
+from reb_action.probe.context import ProbeContext, environment, nonce
+from reb_action.probe.supervisor import Request, Supervised, supervise
+
+# The paper gives its validators 120 s.
+_TIMEOUT_SECONDS: Final = 120
+_TEXT_LIMIT: Final = 200
+
+_VERSION: Final = "import platform; print(platform.python_version())"
+_TORCH: Final = """\
+import torch
+print("torch", torch.__version__, flush=True)
+print("cuda", torch.cuda.is_available(), flush=True)
+print("gpus", torch.cuda.device_count(), flush=True)
+"""
+
+
+def ask_plainly(room: ProbeContext, report: Report) -> PlainAnswers | None:
+    """Return what the program answers; None where it does not run or ends with an error."""
+    version = _run(room, report, _VERSION)
+    if version.exit_code != 0:
+        return None
+    torch = _fields(_run(room, report, _TORCH).log)
+    return PlainAnswers(
+        python_version=_last_line(version.log),
+        torch_version=torch.get("torch"),
+        cuda_available={"True": True, "False": False}.get(torch.get("cuda", "")),
+        gpu_count=int(torch["gpus"]) if re.fullmatch("[0-9]{1,5}", torch.get("gpus", "")) else None,
+    )
+
+
+def _run(room: ProbeContext, report: Report, program: str) -> Supervised:
+    request = Request(
+        argv=(report.python_path, "-c", program),
+        cwd=room.layout.workspace,
+        env=environment(room, report, {}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=f"{room.layout.runs}/{nonce()}",
+    )
+    return supervise(room, request)
+
+
+def _last_line(log: bytes) -> str | None:
+    lines = log.decode("utf-8", "replace").split("\n")
+    return next((line.strip()[:_TEXT_LIMIT] for line in reversed(lines) if line.strip()), None)
+
+
+def _fields(log: bytes) -> Mapping[str, str]:
+    """Return the last answer of each name; a warning of torch may stand between them."""
+    found = re.findall(
+        r"^(torch|cuda|gpus) (\S.*?)\s*$", log.decode("utf-8", "replace"), re.MULTILINE
+    )
+    return {name: text[:_TEXT_LIMIT] for name, text in found}

@@ -1,0 +1,77 @@
+"""The checkout while entry points run in it: as at the commit before each run, compared after it.
+
+The content of a file cannot show an edit that was put back before the run ended. The time of its
+last change can: only the kernel sets it, so the run's user cannot put that back.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from reb_action.model.agent import Change, Touched
+from reb_action.probe.context import ProbeContext
+from reb_action.probe.survey import Restored, Survey, protect, restore, shown, survey
+from reb_action.sandbox.archive import Member, pack
+from reb_action.source.copies import archive_of
+from reb_action.source.pristine import Source
+
+_CHANGES_LIMIT: Final = 200
+
+
+def protect_all(room: ProbeContext, source: Source) -> None:
+    """Keep every tracked file from the user of the runs, in a sandbox that can."""
+    if room.sandbox.separates_users:
+        protect(room, archive_of(source, [file.path for file in source.files]))
+
+
+class Checkout:
+    """The checkout of one level: put right when it is made, and again after each run.
+
+    `writes` are the tracked files that the entry point may change. `fault` says why the checkout is
+    not as at the commit, so that nothing can run in it.
+    """
+
+    def __init__(self, room: ProbeContext, source: Source, *, writes: tuple[str, ...]) -> None:
+        self._room = room
+        self._source = source
+        self._writes = frozenset(writes)
+        first = restore(room, source, survey(room, source))
+        self._take(first)
+        self.restored = first.touched
+
+    def changes(self, *, besides: frozenset[str] = frozenset()) -> tuple[Touched, ...]:
+        """Return what the last run changed of tracked files, and put it back.
+
+        `besides` are files that were changed by ourselves.
+        """
+        before = self._stamps
+        seen = survey(self._room, self._source)
+        after = restore(self._room, self._source, seen)
+        self._take(after)
+        ours = {shown(path) for path in self._writes | besides}
+        changed = [*after.touched, *_put_back(self._source, before, seen)]
+        return tuple(change for change in changed if change.path not in ours)[:_CHANGES_LIMIT]
+
+    @contextmanager
+    def replaced(self, path: str, text: str) -> Generator[None]:
+        """Let other text stand in the place of a tracked file, then the file itself again."""
+        executable = any(file.is_executable for file in self._source.files if file.path == path)
+        stand_in = Member(path=path, content=text.encode(), executable=executable)
+        protect(self._room, pack([stand_in]))
+        try:
+            yield
+        finally:
+            protect(self._room, archive_of(self._source, [path]))
+
+    def _take(self, restored: Restored) -> None:
+        self._stamps = restored.stamps
+        self.fault = restored.fault
+
+
+def _put_back(source: Source, before: tuple[int, ...], seen: Survey) -> Iterator[Touched]:
+    """Yield the files that are as at the commit and yet were changed since the last look."""
+    touched = {index for index, _ in seen.touched}
+    pairs = zip(before, seen.stamps, strict=False)
+    for index, (stamp, now) in enumerate(pairs):
+        if stamp != now and index not in touched:
+            yield Touched(path=shown(source.files[index].path), change=Change.PUT_BACK)

@@ -1,0 +1,96 @@
+"""What every probe is given: the sandbox, its mount, and the environment of the probe phase."""
+
+import json
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reb_action.model.agent import Report
+from reb_action.model.manifest import Manifest
+from reb_action.resources import data_folder
+from reb_action.sandbox.layout import SandboxLayout
+from reb_action.sandbox.protocol import Command, Ended, Sandbox
+
+_SYSTEM_PATH: Final = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+
+_QUIET: Final[Mapping[str, str]] = {
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PYTHONUNBUFFERED": "1",
+    "WANDB_MODE": "offline",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    # Git refuses a checkout of another user, and in a sandbox that can, this one is root's.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+}
+
+OFFLINE: Final[Mapping[str, str]] = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+}
+"""Turns a hub look-up, which cannot work without a network, into an error instead of a wait."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeContext:
+    """Where probes work; `mount` is the harness side of `layout.tools`, unseen by the agent.
+
+    `hidden` are values that no log may show.
+    """
+
+    sandbox: Sandbox
+    mount: Path
+    manifest: Manifest
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def layout(self) -> SandboxLayout:
+        """Return where things are inside."""
+        return self.sandbox.layout
+
+    def probe(self, name: str) -> str:
+        """Return where a probe is inside the sandbox."""
+        return f"{self.layout.tools}/probes/{name}.py"
+
+    def run(self, command: Command) -> Ended:
+        """Run a command of ours when no process of an earlier one is left."""
+        self.sandbox.clear()
+        return self.sandbox.run(command)
+
+    def ask(self, name: str, question: object) -> str:
+        """Leave a question in the mount and return where it is inside the sandbox."""
+        place = self.mount / "questions" / f"{name}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(question), encoding="utf-8")
+        return f"{self.layout.tools}/questions/{place.name}"
+
+
+def reveal(mount: Path, manifest: Manifest) -> None:
+    """Fill the mount with the probes and the manifest's files; only ever done after the freeze."""
+    shutil.copytree(data_folder("probes"), mount / "probes", dirs_exist_ok=True)
+    for name, text in manifest.files.items():
+        (mount / "files").mkdir(exist_ok=True)
+        (mount / "files" / name).write_text(text, encoding="utf-8")
+
+
+def nonce() -> str:
+    """Return a name that nobody can have known before."""
+    return secrets.token_hex(16)
+
+
+def environment(room: ProbeContext, report: Report, extra: Mapping[str, str]) -> dict[str, str]:
+    """Return the complete environment of a probe: ours, then what the report may set, then `extra`.
+
+    PATH starts with the folder of the reported interpreter: that is what activation does.
+    """
+    own = str(Path(report.python_path).parent)
+    front = [own, *(entry for entry in report.environment.get("PATH", "").split(":") if entry)]
+    named = {key: value for key, value in report.environment.items() if key != "PATH"}
+    path = ":".join((*front, _SYSTEM_PATH))
+    return {**_QUIET, "HOME": room.layout.home, "PATH": path, **named, **extra}

@@ -1,0 +1,95 @@
+"""Tells modules that are really installed from stubs that only make an import resolve."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reb_action.documents import answer_of
+from reb_action.errors import SandboxError
+from reb_action.model.observation import Interpreter
+from reb_action.probe.context import ProbeContext, nonce
+from reb_action.sandbox.protocol import Command, Ended
+
+UNLISTED_BYTES: Final = 500
+"""Code that a module must have if no distribution lists it: some twenty lines, no mere stub."""
+
+_TIMEOUT_SECONDS: Final = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Module:
+    """A module that stands in a search path; `listed` by the metadata of a distribution."""
+
+    name: str
+    listed: bool
+    code_bytes: int
+
+    @property
+    def is_hollow(self) -> bool:
+        """Whether there is too little behind the name to call it installed.
+
+        A wheel or an editable install is listed. What was copied, or put on the path by hand, is
+        not, and counts all the same if it is more than a stub.
+        """
+        return self.code_bytes < (1 if self.listed else UNLISTED_BYTES)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Installed:
+    """What stands behind the names that were asked for; `fault` says why that cannot be seen.
+
+    `mapped` are [dotted name, path] that only the finder of an editable install leads to; `built`
+    are the native files of the checkout that are extension modules under their own name.
+    """
+
+    modules: tuple[Module, ...] = ()
+    mapped: tuple[tuple[str, str], ...] = ()
+    built: tuple[str, ...] = ()
+    fault: str | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names that something stands for."""
+        return frozenset(module.name for module in self.modules)
+
+    @property
+    def hollow(self) -> frozenset[str]:
+        """Return the names that only stubs stand for."""
+        return frozenset(module.name for module in self.modules if module.is_hollow)
+
+
+def installed(
+    room: ProbeContext, interpreter: Interpreter, names: Collection[str], *, native: Sequence[str]
+) -> Installed:
+    """Look for code behind names; raises SandboxError only if no environment can be looked at."""
+    asked = {
+        "search_paths": list(interpreter.search_paths),
+        "names": sorted(names),
+        "native": list(native),
+    }
+    ended = _ask(room, asked)
+    seen = answer_of(ended.stdout, Installed)
+    if seen is not None:
+        return seen
+    nothing = _ask(room, {"search_paths": [], "names": [], "native": []})
+    if answer_of(nothing.stdout, Installed) is None:
+        raise SandboxError(f"what is installed cannot be seen: {_why(nothing)}; run it again")
+    return Installed(fault=f"what is installed cannot be seen: {_why(ended)}")
+
+
+def _ask(room: ProbeContext, question: Mapping[str, object]) -> Ended:
+    asked = room.ask(f"installed-{nonce()}", question)
+    return room.run(
+        Command(
+            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("installed"), asked),
+            cwd=room.layout.tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+    )
+
+
+def _why(ended: Ended) -> str:
+    if ended.timed_out:
+        return f"no end within {_TIMEOUT_SECONDS} s"
+    last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return last[:200] or f"exit code {ended.exit_code}"

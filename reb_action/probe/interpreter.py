@@ -1,0 +1,228 @@
+"""Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from reb_action.documents import answer_of
+from reb_action.judge import challenge
+from reb_action.judge.challenge import Challenge
+from reb_action.model.agent import Report
+from reb_action.model.manifest import Framework
+from reb_action.model.observation import FrameworkFacts, Interpreter
+from reb_action.probe.answers import ask_plainly
+from reb_action.probe.context import ProbeContext, environment, nonce
+from reb_action.probe.supervisor import Request, Supervised, supervise
+from reb_action.probe.survey import InterpreterFile
+
+_TIMEOUT_SECONDS: Final = 300
+_TEXT_LIMIT: Final = 500
+_PLAIN: Final = "import sys; print(sys.argv[1], sys.hexversion)"
+_LIST_LIMIT: Final = 200
+_RELEASE_LEVELS: Final = {0xA: "a", 0xB: "b", 0xC: "rc", 0xF: ""}
+
+_KINDS: Final = {
+    "missing": "does not exist",
+    "broken link": "is a link to nothing",
+    "not a file": "is not a file",
+    "not executable": "is not executable",
+    "not readable": "cannot be read, so it cannot be known for a CPython",
+    "script": "is a script and not a CPython; name the interpreter's own binary",
+    "other": "is not a program of this machine",
+}
+
+
+_CANNOT_RUN: Final = ("missing", "broken link", "not a file", "not executable")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _FrameworkTold:
+    error: str | None = None
+    version: str | None = None
+    file: str | None = None
+    native: str | None = None
+    drawn: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    nonce: str
+    worked_out: str
+    implementation: str
+    executable: str
+    running: str
+    prefix: str
+    prefix_bytes: int
+    search_paths: tuple[str, ...]
+    extension: str | None
+    hooks: tuple[str, ...]
+    frameworks: Mapping[Framework, _FrameworkTold] = field(
+        default_factory=dict[Framework, _FrameworkTold]
+    )
+
+
+def observe_interpreter(room: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
+    """Return what the interpreter is; `file` is what the survey saw of it without running it."""
+    strict = _examine(room, report, file)
+    if strict.fault is None or file.kind in _CANNOT_RUN:
+        return strict
+    answers = ask_plainly(room, report)
+    return replace(strict, path_is_good=answers is not None, answers=answers)
+
+
+def _examine(room: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
+    path = report.python_path
+    if file.kind != "elf" or not file.cpython:
+        kind = _KINDS[file.kind] if file.kind != "elf" else "is not a CPython"
+        return _refused(path, f"{path} {kind}")
+    question = challenge.pose(nonce())
+    seen = _ask(room, report, question)
+    told = answer_of(seen.answer, _Told)
+    if told is None or told.nonce != question.nonce:
+        return _refused(path, _silence(path, seen))
+    fault = _impostor(path, told, question, file.resolved)
+    version = None if fault else _version(room, report)
+    if version is None:
+        fault = fault or f"{path} is no Python 3, asked without what is installed in it (-I -S)"
+        return _refused(path, fault)
+    frameworks = _frameworks(_wanted(room, report), told, question, seen)
+    return _interpreter(path, version, told, frameworks)
+
+
+def _refused(path: str, fault: str) -> Interpreter:
+    return Interpreter(path=path, path_is_good=False, fault=fault)
+
+
+def _wanted(room: ProbeContext, report: Report) -> tuple[Framework, ...]:
+    claimed = () if report.torch_version is None else (Framework.TORCH,)
+    return tuple(dict.fromkeys((*room.manifest.frameworks, *claimed)))
+
+
+def _ask(room: ProbeContext, report: Report, question: Challenge) -> Supervised:
+    asked = room.ask(
+        question.nonce,
+        {
+            "nonce": question.nonce,
+            "program": question.program,
+            "seed": question.seed,
+            "frameworks": list(_wanted(room, report)),
+        },
+    )
+    out = f"{room.layout.runs}/{question.nonce}"
+    request = Request(
+        argv=(report.python_path, room.probe("facts"), asked, f"{out}/answer.json"),
+        cwd=room.layout.workspace,
+        env=environment(room, report, {"CUDA_VISIBLE_DEVICES": ""}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=out,
+        answer=f"{out}/answer.json",
+    )
+    return supervise(room, request)
+
+
+def _version(room: ProbeContext, report: Report) -> str | None:
+    """Return the version, as nothing that is installed in the environment can change it."""
+    secret = nonce()
+    request = Request(
+        argv=(report.python_path, "-I", "-S", "-c", _PLAIN, secret),
+        cwd=room.layout.workspace,
+        env=environment(room, report, {}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=f"{room.layout.runs}/{secret}",
+    )
+    told = re.search(rb"^%s (\d{8})$" % secret.encode(), supervise(room, request).log, re.MULTILINE)
+    return version_of(int(told[1])) if told else None
+
+
+def version_of(number: int) -> str | None:
+    """Return the version that `sys.hexversion` says, None if it is of no Python 3."""
+    major, minor, micro, last = number.to_bytes(4, "big")
+    level = _RELEASE_LEVELS.get(last >> 4)
+    if major != 3 or level is None:
+        return None
+    return f"{major}.{minor}.{micro}" + (f"{level}{last & 15}" if level else "")
+
+
+def _silence(path: str, seen: Supervised) -> str:
+    if seen.lost:
+        return f"{path} gave no answer: {seen.lost}"
+    if seen.timed_out:
+        return f"{path} gave no answer within {_TIMEOUT_SECONDS} s"
+    return f"{path} ended with exit code {seen.exit_code} and gave no answer"
+
+
+def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str | None:
+    if told.worked_out != question.worked_out:
+        return f"{path} does not work out what a Python works out"
+    if told.implementation != "cpython":
+        return f"{path} is {_text(told.implementation)} and not CPython"
+    if told.running != resolved:
+        return f"{path} hands over to {_text(told.running)}; name that one"
+    return None
+
+
+def _interpreter(
+    path: str, version: str, told: _Told, facts: tuple[FrameworkFacts, ...]
+) -> Interpreter:
+    return Interpreter(
+        path=path,
+        fault=None,
+        path_is_good=True,
+        version=version,
+        prefix=_text(told.prefix),
+        prefix_bytes=told.prefix_bytes,
+        search_paths=_texts(told.search_paths),
+        hooks=_texts(told.hooks),
+        frameworks=facts,
+    )
+
+
+def _frameworks(
+    wanted: tuple[Framework, ...], told: _Told, question: Challenge, seen: Supervised
+) -> tuple[FrameworkFacts, ...]:
+    facts = tuple(
+        _framework(name, one, question, seen) for name, one in sorted(told.frameworks.items())
+    )
+    # They are imported one after the other: the first without an answer kept the rest from being.
+    fatal = next((name for name in wanted if name not in told.frameworks), None)
+    if fatal is None:
+        return facts
+    return (*facts, FrameworkFacts(name=fatal, imported=False, error=_end_of(seen)))
+
+
+def _end_of(seen: Supervised) -> str:
+    if seen.timed_out:
+        return f"its import had not ended after {_TIMEOUT_SECONDS} s"
+    return f"its import ended the interpreter with exit code {seen.exit_code}"
+
+
+def _framework(
+    name: Framework, one: _FrameworkTold, question: Challenge, seen: Supervised
+) -> FrameworkFacts:
+    if one.error is not None:
+        return FrameworkFacts(name=name, imported=False, error=_text(one.error))
+    return FrameworkFacts(
+        name=name,
+        imported=True,
+        version=_text(one.version),
+        genuine=_is_genuine(name, one, question, seen),
+    )
+
+
+def _is_genuine(
+    name: Framework, one: _FrameworkTold, question: Challenge, seen: Supervised
+) -> bool:
+    mapped = challenge.is_mapped(name, seen.witness.libraries)
+    if name is not Framework.TORCH:
+        return mapped
+    right = challenge.drawn_by_torch(question.seed, len(one.drawn))
+    return mapped and len(right) > 0 and challenge.same_numbers(one.drawn, right)
+
+
+def _text(value: object) -> str:
+    return str(value)[:_TEXT_LIMIT]
+
+
+def _texts(items: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(item[:_TEXT_LIMIT] for item in items[:_LIST_LIMIT])

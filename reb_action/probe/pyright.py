@@ -1,0 +1,119 @@
+"""Has pyright resolve a tree's imports in the sandbox, and says whose fault it is if it fails."""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from reb_action.documents import NotJsonError, parse_json
+from reb_action.errors import ToolchainError
+from reb_action.imports import Unresolved, read_unresolved
+from reb_action.probe import toolchain
+from reb_action.probe.context import ProbeContext, nonce
+from reb_action.sandbox.protocol import Command, Ended
+
+_TIMEOUT_SECONDS: Final = 1200
+_OUTPUT_LIMIT: Final = 64 * 1024 * 1024
+_NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
+_KILLED: Final = (-9, 137)
+_LINKS: Final = "mapped"
+_NAME_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tree:
+    """What pyright looks at: files by their path, and where else modules can be.
+
+    `links` are [dotted name, path in the sandbox] of modules that stand in no search path.
+    """
+
+    files: Mapping[str, bytes]
+    search: toolchain.SearchPaths
+    links: tuple[tuple[str, str], ...] = ()
+
+
+def resolve(room: ProbeContext, tree: Tree) -> Unresolved | str:
+    """Return what pyright does not find, or how the environment keeps it from telling.
+
+    Whose fault it is shows a run without the environment: if that fails too, ToolchainError.
+    """
+    seen = _run(room, tree)
+    if isinstance(seen, Unresolved):
+        return seen
+    resolve_alone(room, tree)
+    return f"pyright cannot look at this environment: {seen}"
+
+
+def resolve_alone(room: ProbeContext, tree: Tree) -> Unresolved:
+    """Return what pyright does not find without any environment; ToolchainError if it cannot."""
+    seen = _run(room, replace(tree, search=_NOWHERE, links=()))
+    if isinstance(seen, Unresolved):
+        return seen
+    raise ToolchainError(f"pyright does not work in the sandbox: {seen}; run it again")
+
+
+def _run(room: ProbeContext, tree: Tree) -> Unresolved | str:
+    place = f"imports-{nonce()}"
+    try:
+        _lay_out(room, tree, place)
+        return _answer(_pyright(room, place))
+    finally:
+        shutil.rmtree(room.mount / place, ignore_errors=True)
+
+
+def _lay_out(room: ProbeContext, tree: Tree, place: str) -> None:
+    own = f"{room.layout.tools}/{place}/{_LINKS}"
+    search = replace(tree.search, paths=(*tree.search.paths, own))
+    toolchain.lay_out(room.mount / place, files=tree.files.items(), search=search)
+    # Empty too: where there is no search path at all, pyright looks for an interpreter of its own.
+    (room.mount / place / _LINKS).mkdir()
+    for name, target in tree.links:
+        # What the sandbox answers is data: nothing else than a name may become a path of ours.
+        parts = name.split(".")
+        if len(name) <= _NAME_CHARACTERS and all(part.isidentifier() for part in parts):
+            _link(room.mount / place / _LINKS, parts, target)
+
+
+def _link(folder: Path, parts: list[str], target: str) -> None:
+    *above, last = parts
+    suffix = next((one for one in (".py", ".so") if target.endswith(one)), "")
+    link = folder.joinpath(*above, last + suffix)
+    # The link of a package has its parts already, and leads where nothing of ours may be written.
+    if not any(folder.joinpath(*above[:depth]).is_symlink() for depth in range(1, len(above) + 1)):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        # A target that cannot be one, or a second of one name, leads nowhere.
+        with suppress(OSError, ValueError):
+            link.symlink_to(target)
+
+
+def _pyright(room: ProbeContext, place: str) -> Ended:
+    tools = room.layout.tools
+    return room.run(
+        Command(
+            argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
+            cwd=tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            env=toolchain.ENVIRONMENT,
+            output_limit_bytes=_OUTPUT_LIMIT,
+        )
+    )
+
+
+def _answer(ended: Ended) -> Unresolved | str:
+    if ended.timed_out:
+        return f"it had not ended after {_TIMEOUT_SECONDS} s"
+    if b"heap out of memory" in ended.stderr:
+        return f"it needs more than {toolchain.HEAP_MIB} MiB of memory"
+    if ended.exit_code in _KILLED:
+        return "it was killed, as when memory runs out"
+    if ended.exit_code not in toolchain.FINISHED:
+        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"exit code {ended.exit_code} {last[:200]}".strip()
+    try:
+        return read_unresolved(parse_json(ended.stdout))
+    except NotJsonError as error:
+        return f"its answer is not JSON: {error}"
+    except ToolchainError as error:
+        return str(error)

@@ -1,0 +1,176 @@
+"""Runs a command of the sandbox under the trusted supervisor and reads what it saw."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from reb_action.documents import answer_of, show
+from reb_action.judge.challenge import FRAMEWORK_LIBRARIES
+from reb_action.judge.proofs import WrittenFile
+from reb_action.model.observation import Library, Witness
+from reb_action.probe.context import ProbeContext, nonce
+from reb_action.sandbox.protocol import Command, Ended, Output
+
+_GRACE_SECONDS: Final = 45
+NOT_ENDED: Final = "(not ended)"
+"""Among the survivors: the supervisor could not end all of them in its time."""
+
+_LIBRARIES: Final = "|".join(FRAMEWORK_LIBRARIES.values())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A command to run under watch.
+
+    `out` is made afresh; `collect` are glob patterns of files to describe; `answer` is a file to
+    bring back.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    timeout_seconds: float
+    out: str
+    collect: Sequence[str] = ()
+    answer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Supervised:
+    """What the supervisor saw; `lost` says why it could not tell, or is not believed.
+
+    `survivors` are the processes that were still running when the command had ended.
+    """
+
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    log: bytes
+    witness: Witness
+    files: tuple[WrittenFile, ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer: bytes | None = None
+    lost: str | None = None
+    survivors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _File:
+    path: str
+    bytes: int
+    head: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    nonce: str
+    error: str | None = None
+    exit_code: int | None = None
+    timed_out: bool = False
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    samples: int = 0
+    peak_processes: int = 0
+    peak_memory_mib: int = 0
+    libraries: tuple[tuple[str, int], ...] = ()
+    survivors: tuple[str, ...] = ()
+    files: tuple[_File, ...] = ()
+    answer: str | None = None
+
+
+def supervise(room: ProbeContext, request: Request, *, stdout: Output | None = None) -> Supervised:
+    """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours.
+
+    Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
+    only if it ended well, and if nothing that it started runs when the answer has come.
+    """
+    secret = nonce()
+    before = room.sandbox.clear()
+    ended = room.sandbox.run(
+        Command(
+            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("supervise")),
+            cwd=room.layout.tools,
+            timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
+            stdin=_question(request, secret).encode(),
+        ),
+        stdout=stdout,
+    )
+    after = room.sandbox.clear()
+    told = _told(ended, secret)
+    seen = _seen(told, ended, after)
+    survivors = (*before, *(() if told is None else told.survivors), *after)
+    return replace(seen, survivors=tuple(sorted(set(survivors))))
+
+
+def _seen(told: _Told | None, ended: Ended, after: tuple[str, ...]) -> Supervised:
+    if told is None:
+        why = "could not be ended" if ended.timed_out else "ended its supervisor"
+        return _lost(f"the run {why}", ended)
+    if told.error is not None:
+        return _lost(f"it cannot be started: {told.error}", ended)
+    outlived = after or (told.survivors if NOT_ENDED in told.survivors else ())
+    if outlived:
+        return _lost(f"processes that it started could not be ended in it: {show(outlived)}", ended)
+    return _supervised(told, ended.stdout)
+
+
+def _question(request: Request, secret: str) -> str:
+    question = {
+        "nonce": secret,
+        "argv": request.argv,
+        "cwd": request.cwd,
+        "env": dict(request.env),
+        "timeout_seconds": request.timeout_seconds,
+        "out": request.out,
+        "collect": list(request.collect),
+        "answer": request.answer,
+        "libraries": _LIBRARIES,
+        # Only in another namespace than ours may the supervisor end every process that it can.
+        "namespace": str(Path("/proc/self/ns/pid").readlink()),
+    }
+    return json.dumps(question)
+
+
+def _told(ended: Ended, secret: str) -> _Told | None:
+    told = answer_of(ended.stderr.strip().rpartition(b"\n")[2], _Told)
+    believed = told is not None and ended.exit_code == 0 and told.nonce == secret
+    return told if believed else None
+
+
+def _lost(why: str, ended: Ended) -> Supervised:
+    witness = Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0)
+    return Supervised(
+        exit_code=None,
+        timed_out=False,
+        seconds=round(ended.seconds, 2),
+        log=ended.stdout,
+        witness=witness,
+        lost=why,
+    )
+
+
+def _supervised(told: _Told, log: bytes) -> Supervised:
+    witness = Witness(
+        samples=told.samples,
+        peak_processes=told.peak_processes,
+        cpu_seconds=round(told.cpu_seconds, 2),
+        peak_memory_mib=told.peak_memory_mib,
+        libraries=tuple(Library(path=path, size_bytes=size) for path, size in told.libraries),
+    )
+    return Supervised(
+        exit_code=told.exit_code,
+        timed_out=told.timed_out,
+        seconds=round(told.seconds, 2),
+        log=log,
+        witness=witness,
+        files=tuple(
+            WrittenFile(path=one.path, size_bytes=one.bytes, head=bytes.fromhex(one.head))
+            for one in told.files
+        ),
+        hashes={one.path: one.sha256 for one in told.files},
+        answer=None if told.answer is None else base64.b64decode(told.answer),
+    )

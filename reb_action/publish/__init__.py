@@ -1,0 +1,1 @@
+"""Publishes a finished run to GitHub."""

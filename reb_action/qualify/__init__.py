@@ -1,0 +1,1 @@
+"""Qualifies levels: they pass in a right environment and fail in spoiled ones."""

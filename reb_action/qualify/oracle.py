@@ -1,0 +1,167 @@
+"""Writes the shell script that builds a manifest's `oracle`, right or with one thing spoiled.
+
+Nothing that was asked for may be missing: a script that cannot spoil what it names fails.
+"""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from reb_action.model.manifest import GPU_LEVELS, RUN_LEVELS, Framework, Level, Oracle
+from reb_action.qualify import other_cards
+
+# The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent.
+_NAMES: Final = (
+    "import importlib.metadata as m, sys; found = m.packages_distributions().items(); "
+    "print({name: None for name, owners in found if sys.argv[1] in owners})"
+)
+_PYTHON: Final = '"$HOME/venv/bin/python"'
+_SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
+_TORCH: Final = "torch/lib/libtorch_cpu.so"
+_NCCL: Final = "nvidia/nccl/lib/libnccl.so.2"
+_MISMATCH: Final = Path(other_cards.__file__).read_text(encoding="utf-8")
+
+
+class Sabotage(StrEnum):
+    """How an environment is spoiled, so that a run level must fail in it."""
+
+    BARE = "bare"
+    PACKAGE_SHADOWED = "package_shadowed"
+    FRAMEWORK_BROKEN = "framework_broken"
+    KEY_REMOVED = "key_removed"
+    DEVICES_HIDDEN = "devices_hidden"
+    ONE_DEVICE_ONLY = "one_device_only"
+    NCCL_MISMATCHED = "nccl_mismatched"
+
+
+# The levels that a sabotage concerns; one that is not here concerns every run level.
+_ONLY: Final = {
+    Sabotage.DEVICES_HIDDEN: GPU_LEVELS,
+    Sabotage.ONE_DEVICE_ONLY: (Level.C4,),
+    Sabotage.NCCL_MISMATCHED: (Level.C4,),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Building:
+    """What an environment is built of, and what can be spoiled in it.
+
+    With `base`, it is that interpreter's packages and the wheels of `cache`, for a machine without
+    a package index; else uv installs the oracle's pins, kept in `cache`. `shadows` are the
+    repository's own modules that the entry points stand on.
+    """
+
+    oracle: Oracle
+    frameworks: tuple[Framework, ...]
+    cache: Path
+    base: Path | None = None
+    shadows: tuple[str, ...] = ()
+
+
+def sabotages(built: Building) -> tuple[Sabotage, ...]:
+    """Return the ways in which this environment can be spoiled."""
+    torch = Framework.TORCH in built.frameworks
+    without = {
+        Sabotage.PACKAGE_SHADOWED: not built.shadows,
+        Sabotage.FRAMEWORK_BROKEN: not torch,
+        Sabotage.NCCL_MISMATCHED: not torch,
+        Sabotage.KEY_REMOVED: built.oracle.key is None,
+    }
+    return tuple(one for one in Sabotage if not without.get(one, False))
+
+
+def must_fail(sabotage: Sabotage, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Return those of the levels that must fail where an environment is spoiled so."""
+    return tuple(level for level in levels if level in _ONLY.get(sabotage, RUN_LEVELS))
+
+
+def script(built: Building, sabotage: Sabotage | None) -> str:
+    """Return the shell script that builds the environment and spoils it."""
+    bare = sabotage is Sabotage.BARE
+    lines = _from_index(built, bare=bare) if built.base is None else _on(built, built.base, bare)
+    return "\n".join(("set -e", *lines, *_spoiled(built, sabotage))) + "\n"
+
+
+def uv() -> str | None:
+    """Return the path of uv, which builds where a package index is; None where there is none."""
+    return shutil.which("uv") or shutil.which("uv", path=Path(sys.executable).parent)
+
+
+def _from_index(built: Building, *, bare: bool) -> Iterator[str]:
+    # In a local sandbox uv is that of the harness; in a container the folder does not exist.
+    yield f"PATH={shlex.quote(str(Path(uv() or sys.executable).parent))}:$PATH"
+    # A repository's own configuration of uv may name a package index that nobody asked for.
+    settings = "UV_LINK_MODE=hardlink UV_NO_CONFIG=1"
+    yield f"export UV_CACHE_DIR={shlex.quote(str(built.cache))} {settings}"
+    yield f'uv venv --quiet --seed --python {built.oracle.python} "$HOME/venv"'
+    yield _SITE
+    if bare:
+        return
+    packages = " ".join(shlex.quote(package) for package in built.oracle.packages)
+    yield f"uv pip install --quiet --python {_PYTHON} {packages}"
+    for path in map(shlex.quote, built.oracle.repository):
+        options = "--quiet --no-deps --no-build-isolation --editable"
+        yield f"{_PYTHON} -m pip install {options} {path}"
+
+
+def _on(built: Building, base: Path, bare: bool) -> Iterator[str]:
+    python = shlex.quote(str(base))
+    yield f'{python} -m venv --without-pip "$HOME/venv"'
+    yield _SITE
+    if bare:
+        return
+    yield f"base=$({python} -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')"
+    yield 'echo "$base" > "$site/zz.pth"'
+    wheels = f"{shlex.quote(str(built.cache))}/*.whl"
+    install = "-m pip install --quiet --no-index --no-deps"
+    yield f'{python} {install} --no-compile --target "$site" {wheels}'
+    for path in map(shlex.quote, built.oracle.repository):
+        # The environment finds the base interpreter's pip and build back ends, and its own.
+        yield f"{_PYTHON} {install} --no-build-isolation --editable {path}"
+
+
+def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
+    match sabotage:
+        case Sabotage.KEY_REMOVED if built.base is None:
+            yield f"{_PYTHON} -m pip uninstall --quiet --yes {built.oracle.key}"
+        case Sabotage.KEY_REMOVED:
+            yield f"names=$({_PYTHON} -c {shlex.quote(_NAMES)} {built.oracle.key})"
+            yield 'echo "import sys; sys.modules.update($names)" > "$site/spoiled.pth"'
+        case Sabotage.FRAMEWORK_BROKEN:
+            yield from _links(built, "torch")
+            yield f'rm "$site"/{_TORCH}'
+        case Sabotage.PACKAGE_SHADOWED:
+            empty = f"dict.fromkeys({built.shadows!r}, types.ModuleType('shadow'))"
+            yield _hook(f"import sys, types; sys.modules.update({empty})")
+        case Sabotage.DEVICES_HIDDEN:
+            yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
+        case Sabotage.ONE_DEVICE_ONLY:
+            yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = '0'")
+        case Sabotage.NCCL_MISMATCHED:
+            # Not removed: where it is missing, the machine's own takes its place, as it should.
+            yield from _links(built, "torch", "nvidia")
+            yield f'{_PYTHON} -I -c {shlex.quote(_MISMATCH)} "$site"/{_NCCL}'
+        case _:
+            return
+
+
+def _links(built: Building, *packages: str) -> Iterator[str]:
+    """Yield shell that makes $site a folder in which files of these packages can be replaced."""
+    if built.base is None:
+        return
+    # The packages of a base interpreter are not ours to spoil: links to them are. A library is
+    # looked for beside the path by which torch was loaded, so torch's files are links too.
+    yield 'echo "$HOME/base" > "$site/zz.pth" && site="$HOME/base"'
+    yield 'mkdir "$site" && ln -s "$base"/* "$site"'
+    for package in packages:
+        yield f'rm "$site/{package}" && cp -rs "$base/{package}" "$site"'
+
+
+def _hook(code: str) -> str:
+    """Return shell that makes every start of the interpreter run a line of code."""
+    return f'echo {shlex.quote(code)} > "$site/spoiled.pth"'

@@ -1,0 +1,11 @@
+"""Finds the data of this project: beside the package or, in a wheel, inside it."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def data_folder(name: str) -> Path:
+    """Return `probes`, `repos` or `schemas`: beside the package or, in a wheel, inside it."""
+    beside = _PACKAGE.parent / name
+    return beside if beside.is_dir() else _PACKAGE / "data" / name

@@ -1,0 +1,1 @@
+"""The artifacts of finished trials, and what is made of them."""

@@ -1,0 +1,97 @@
+"""Names every place in the folder of one trial."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionLayout:
+    """Where things are in the folder of one trial on the harness side."""
+
+    folder: Path
+
+    @property
+    def session(self) -> Path:
+        """State between the steps."""
+        return self.folder / "session.json"
+
+    @property
+    def agent_run(self) -> Path:
+        """How the agent ended."""
+        return self.folder / "agent.json"
+
+    @property
+    def agent_log(self) -> Path:
+        """What the agent printed, both streams, capped."""
+        return self.folder / "agent.log"
+
+    @property
+    def trajectory(self) -> Path:
+        """What the agent says of its own run: `stdout`, and `sessions/` with files it wrote.
+
+        `trajectory.json` beside them is the same in the form that all agents share.
+        """
+        return self.folder / "trajectory"
+
+    @property
+    def model_calls(self) -> Path:
+        """One JSON line per call of a model, without its text."""
+        return self.folder / "model-calls.jsonl"
+
+    @property
+    def gateway(self) -> Path:
+        """Host side of the mount with the socket of the model gateway."""
+        return self.work / "gateway"
+
+    @property
+    def report(self) -> Path:
+        """The self-report as harvested, without credentials; absent when there was none."""
+        return self.folder / "report.json"
+
+    @property
+    def freeze(self) -> Path:
+        """What was seen when the sandbox was frozen."""
+        return self.folder / "freeze.json"
+
+    @property
+    def interpreter(self) -> Path:
+        """What was seen of the reported interpreter."""
+        return self.folder / "interpreter.json"
+
+    @property
+    def verdict(self) -> Path:
+        """The verdict on the trial."""
+        return self.folder / "verdict.json"
+
+    @property
+    def page(self) -> Path:
+        """The verdict as a page for people."""
+        return self.folder / "index.html"
+
+    @property
+    def work(self) -> Path:
+        """Scratch of the harness: pristine checkout, mount, local sandbox. Never an artifact."""
+        return self.folder / "work"
+
+    @property
+    def secrets(self) -> Path:
+        """Values that the sandbox was given and that nobody may read."""
+        return self.work / "secrets.json"
+
+    @property
+    def source(self) -> Path:
+        """The pristine checkout, from which touched files are restored."""
+        return self.work / "source"
+
+    @property
+    def mount(self) -> Path:
+        """Host side of the read-only mount."""
+        return self.work / "mount"
+
+    def observation(self, level: str) -> Path:
+        """Return where the observation of one level is kept."""
+        return self.folder / "levels" / f"{level}.json"
+
+    def log(self, level: str) -> Path:
+        """Return where the log of one level is kept."""
+        return self.folder / "levels" / f"{level}.log"

@@ -1,0 +1,26 @@
+"""Clears the folder that a command fills anew each time, and nothing that it did not make."""
+
+import os
+import shutil
+from pathlib import Path
+
+from reb_action.errors import UsageError
+from reb_action.session import state
+
+
+def clear(folder: Path, *, by: str) -> None:
+    """Empty a folder that the command `by` has filled before, or make it; mark it as filled.
+
+    Raises UsageError where something else is in it, or where that command is still at work there.
+    """
+    mark = folder / f".{by}"
+    if mark.is_file():
+        if state.goes_on_in(mark):
+            raise UsageError(f"another reb {by} is at work in {folder}; name another folder")
+        shutil.rmtree(folder)
+    elif folder.exists() and any(folder.iterdir()):
+        raise UsageError(
+            f"{folder} holds what reb {by} did not make; name a folder that does not exist"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    state.mark(mark, state.process(os.getpid()))

@@ -1,0 +1,156 @@
+"""The session folder of one trial: its state between the steps."""
+
+import os
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from reb_action import documents
+from reb_action.errors import DocumentError, UsageError
+from reb_action.gateway import Budget
+from reb_action.model.agent import Key
+from reb_action.model.manifest import Level, Trial
+from reb_action.sandbox.owner import Trace, has_folder
+from reb_action.sandbox.protocol import SandboxSpec
+from reb_action.session.layout import SessionLayout
+
+
+class Phase(StrEnum):
+    """How far a trial has come."""
+
+    STARTING = "starting"
+    STARTED = "started"
+    AGENT = "agent"
+    AGENT_DONE = "agent_done"
+    FROZEN = "frozen"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """A process of this machine; `started` tells it from a later one with the same number."""
+
+    pid: int
+    started: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelChoice:
+    """Which model an agent asks, where that is, and what it may spend; never its key."""
+
+    name: str
+    url: str
+    key: Key = Key.GATEWAY
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentChoice:
+    """Which agent, as the user said it; `hosts` is what it may reach where not all is open."""
+
+    name: str
+    argument: str | None
+    total_seconds: int
+    setup_seconds: int
+    idle_seconds: int = 1800
+    model: ModelChoice | None = None
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """State between steps. `owner` called the steps; `busy` is the step that is at work."""
+
+    trial: Trial
+    agent: AgentChoice
+    levels: tuple[Level, ...]
+    spec: SandboxSpec
+    owner: Process
+    handle: str = ""
+    phase: Phase = Phase.STARTING
+    busy: Process | None = None
+
+
+def load(layout: SessionLayout) -> Session:
+    """Read the session of a folder; raises DocumentError."""
+    return documents.read(layout.session, Session, kind="session")
+
+
+def save(layout: SessionLayout, session: Session) -> Session:
+    """Write the session and return it."""
+    documents.write(layout.session, session, kind="session")
+    return session
+
+
+@contextmanager
+def at_work(layout: SessionLayout) -> Generator[Session]:
+    """Mark a step as at work, so that a later sweep sees when it was killed in the middle."""
+    session = load(layout)
+    if session.phase is Phase.STOPPED:
+        raise UsageError(f"the trial in {layout.folder} is stopped; start it again first")
+    if session.busy and session.busy.pid != os.getpid() and _goes_on(session.busy):
+        raise UsageError(f"another step is at work in {layout.folder}; wait until it has ended")
+    save(layout, replace(session, busy=process(os.getpid())))
+    try:
+        yield session
+    finally:
+        if layout.session.is_file():
+            save(layout, replace(load(layout), busy=None))
+
+
+def is_alive(trace: Trace) -> bool:
+    """Say whether a sandbox's session still goes on: not stopped, its caller and step alive.
+
+    Steps are processes of their own, so between them only the caller tells: the runner's worker,
+    or a shell. A step that was killed leaves itself as `busy`.
+    """
+    layout = SessionLayout(folder=Path(trace.mount).parent.parent)
+    if not layout.session.exists():
+        return has_folder(trace)
+    try:
+        session = load(layout)
+    except DocumentError:
+        return False
+    return session.spec.session == trace.session and goes_on(session)
+
+
+def goes_on(session: Session) -> bool:
+    """Say whether a trial is not stopped, and both its caller and its step, if any, are alive."""
+    if session.phase is Phase.STOPPED:
+        return False
+    return all(_goes_on(one) for one in (session.owner, session.busy) if one is not None)
+
+
+def mark(path: Path, one: Process) -> None:
+    """Write down which process is at work in a folder."""
+    path.write_text(f"{one.pid} {one.started}\n", encoding="ascii")
+
+
+def goes_on_in(path: Path) -> bool:
+    """Say whether another process was written down and is still at work; nonsense names none."""
+    found = re.fullmatch(r"(\d{1,9}) (\d{1,18})\n", path.read_text("utf-8", "replace"), re.ASCII)
+    if found is None or int(found[1]) == os.getpid():
+        return False
+    return _goes_on(Process(pid=int(found[1]), started=int(found[2])))
+
+
+def process(pid: int) -> Process:
+    """Return the mark of a running process."""
+    return Process(pid=pid, started=_started(pid) or 0)
+
+
+def _goes_on(one: Process) -> bool:
+    return _started(one.pid) == one.started
+
+
+def _started(pid: int) -> int | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    # A zombie has ended already.
+    return None if fields[0] == "Z" else int(fields[19])

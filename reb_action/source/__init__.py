@@ -1,0 +1,1 @@
+"""The pinned source of the repository under test."""

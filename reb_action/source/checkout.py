@@ -1,0 +1,128 @@
+"""Has a repository at its pinned commit: nothing of its later history, nothing of this machine.
+
+The folder that results belongs to the harness; a sandbox gets copies of it (`copies`). Nothing in
+a repository is run or obeyed: no hooks, filters, submodules or configuration.
+"""
+
+import re
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from reb_action.documents import show
+from reb_action.errors import SourceError
+from reb_action.model.manifest import Manifest
+from reb_action.source import pristine
+from reb_action.source.git import git, has_commit
+from reb_action.source.pristine import Source
+
+FETCH_SECONDS: Final = 1800
+
+_CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
+
+_ATTRIBUTES: Final = "* -text -eol -ident -filter -working-tree-encoding\n"
+"""Strongest of all attributes: what is checked out is, byte for byte, what is in the commit."""
+
+
+def checkout(
+    manifest: Manifest, *, folder: Path, mirror: Path | None, origin: str = "https://github.com"
+) -> Source:
+    """Check the pinned commit out into a new `folder`, from `mirror` where it has the repository.
+
+    Raises SourceError; then there is no `folder`.
+    """
+    _demand_pinned(manifest)
+    url = _url(manifest, mirror, origin)
+    folder = folder.absolute()
+    if folder.is_symlink() or (folder.exists() and any(folder.iterdir())):
+        raise SourceError(f"{folder} exists already; name a folder that does not")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        _fetch(part / ".git", url, manifest)
+        _lay_out(part, manifest.commit)
+        found = pristine.open_existing(part, manifest.commit)
+        part.chmod(0o755)
+        part.replace(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return replace(found, folder=folder)
+
+
+def in_mirror(mirror: Path, repository: str) -> Path | None:
+    """Return where a folder of mirrors has a repository, as `owner/name` or flat; None if not."""
+    mirror = mirror.absolute()
+    if not mirror.is_dir():
+        raise SourceError(f"the mirror {mirror} is not a folder; correct the path or leave it out")
+    owner, _, name = repository.partition("/")
+    stems = (f"{owner}+{name}/repo", f"{owner}+{name}", f"{owner}__{name}", f"{owner}/{name}", ".")
+    places = [mirror / f"{stem}{end}" for stem in stems for end in ("", ".git")]
+    return next((place for place in places if _is_repository(place)), None)
+
+
+def _demand_pinned(manifest: Manifest) -> None:
+    owner, _, name = manifest.repository.partition("/")
+    if not all(re.fullmatch(r"(?!\.+$)[\w.-]+", part, re.ASCII) for part in (owner, name)):
+        raise SourceError(f"{show(manifest.repository)} is not the owner/name of a repository")
+    if not re.fullmatch("[0-9a-f]{40}", manifest.commit):
+        raise SourceError(f"{show(manifest.commit)} is not a full commit id of 40 digits")
+
+
+def _url(manifest: Manifest, mirror: Path | None, origin: str) -> str:
+    found = None if mirror is None else in_mirror(mirror, manifest.repository)
+    if found is not None:
+        _demand_commit(found, manifest)
+        return found.as_uri()
+    parts = urlsplit(origin)
+    if parts.scheme not in ("https", "file") or "@" in parts.netloc:
+        raise SourceError(
+            "the origin must be an https:// URL without a user name or password;"
+            " for a private repository, name a mirror that holds a clone of it"
+        )
+    return f"{origin.rstrip('/')}/{manifest.repository}"
+
+
+def _is_repository(place: Path) -> bool:
+    bare = (place / "HEAD").is_file() and (place / "objects").is_dir()
+    return bare or (place / ".git").exists()
+
+
+def _demand_commit(place: Path, manifest: Manifest) -> None:
+    inside = place / ".git" if (place / ".git").exists() else place
+    if not has_commit(inside, manifest.commit):
+        raise SourceError(
+            f"the mirror {place} of {manifest.repository} does not have commit {manifest.commit};"
+            " fetch it there, or leave the mirror out"
+        )
+
+
+def _fetch(git_dir: Path, url: str, manifest: Manifest) -> None:
+    git(git_dir, "init", "--quiet", "--template=", to="prepare the checkout")
+    (git_dir / "config").write_text(_CONFIG, encoding="ascii")
+    git(
+        git_dir,
+        *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--"),
+        *(url, manifest.commit),
+        to=f"fetch {manifest.repository} at {manifest.commit} from {url}",
+        seconds=FETCH_SECONDS,
+        protocol=urlsplit(url).scheme,
+    )
+    kind = git(git_dir, "cat-file", "-t", manifest.commit, to="look the commit up").decode().strip()
+    if kind != "commit":
+        raise SourceError(f"{manifest.commit} of {manifest.repository} is a {kind}, not a commit")
+
+
+def _lay_out(folder: Path, commit: str) -> None:
+    git_dir = folder / ".git"
+    (git_dir / "info").mkdir(exist_ok=True)
+    (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
+    # Refuses what must not be written, before anything is.
+    pristine.read(folder, commit)
+    git(git_dir, "read-tree", commit, to="read the commit")
+    # Unlike `git checkout` it runs nothing and leaves no times or owners in the index.
+    to = ("checkout-index", "--all", "--quiet")
+    git(git_dir, f"--work-tree={folder}", *to, to="check the commit out")
+    (git_dir / "HEAD").write_text(f"{commit}\n", encoding="ascii")

@@ -1,0 +1,119 @@
+"""The freeze: after it nothing of the agent runs, and everything is measured."""
+
+import hashlib
+from dataclasses import replace
+from typing import Final
+
+from reb_action import documents
+from reb_action.judge import report_fault
+from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.model.observation import Interpreter
+from reb_action.probe.checkout import protect_all
+from reb_action.probe.context import ProbeContext, reveal
+from reb_action.probe.edited_copies import Elsewhere, look_elsewhere
+from reb_action.probe.interpreter import observe_interpreter
+from reb_action.probe.survey import Restored, Survey, restore, survey
+from reb_action.progress import Progress
+from reb_action.redaction import redact
+from reb_action.sandbox.protocol import FileFault, Network, Sandbox
+from reb_action.session import report, state
+from reb_action.session import secrets as session_secrets
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import Phase, Session
+from reb_action.source import pristine as source_pristine
+from reb_action.source.pristine import Source
+
+_FAULTS: Final = {
+    FileFault.MISSING: ReportFaultKind.MISSING,
+    FileFault.NOT_A_FILE: ReportFaultKind.NOT_A_FILE,
+    FileFault.TOO_LARGE: ReportFaultKind.TOO_LARGE,
+}
+
+
+def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Progress) -> None:
+    """End every process, harvest the report, reveal the probes, and see what the agent left.
+
+    Doing it again is harmless: a step that was killed in the middle does.
+    """
+    tell("freezing: ending every process, reading the report, revealing the probes")
+    survivors = sandbox.halt()
+    # While nothing runs, nothing can be swapped.
+    harvested = _harvested(sandbox, session_secrets.values(layout))
+    kept = _kept(layout, harvested)
+    reveal(layout.mount, begun.trial.manifest)
+    sandbox.resume(network=_probe_network(begun))
+    seen = _look(layout, begun, sandbox, _claimed(harvested))
+    frozen = replace(seen, survivors=survivors, report_sha256=kept)
+    documents.write(layout.freeze, frozen, kind="freeze")
+    state.save(layout, replace(state.load(layout), phase=Phase.FROZEN))
+
+
+def _look(
+    layout: SessionLayout,
+    begun: Session,
+    sandbox: Sandbox,
+    claimed: Report | ReportFault,
+) -> Freeze:
+    room = ProbeContext(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
+    pristine = source_pristine.open_existing(layout.source, begun.trial.manifest.commit)
+    fault = report_fault.blocking_fault(claimed)
+    path = claimed.python_path if isinstance(claimed, Report) and fault is None else None
+    seen = survey(room, pristine, interpreter=path)
+    restored = restore(room, pristine, seen)
+    if restored.fault is None:
+        protect_all(room, pristine)
+    interpreter = None
+    if isinstance(claimed, Report) and fault is None:
+        interpreter = _interpreter(room, claimed, seen, restored)
+        documents.write(layout.interpreter, interpreter, kind="interpreter")
+    found = _elsewhere(room, pristine, interpreter)
+    return Freeze(
+        report=fault,
+        report_sha256=None,
+        touched=restored.touched,
+        survivors=(),
+        native=seen.native,
+        copies=found.copies,
+        shadowing=found.shadowing,
+        known_hooks=found.known_hooks,
+    )
+
+
+def _interpreter(
+    room: ProbeContext, claimed: Report, seen: Survey, restored: Restored
+) -> Interpreter:
+    """Observe the interpreter; where the checkout cannot be put right, nothing may run in it."""
+    if restored.fault is not None or seen.interpreter is None:
+        fault = restored.fault or f"{claimed.python_path} was not looked at"
+        return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
+    return observe_interpreter(room, claimed, seen.interpreter)
+
+
+def _elsewhere(room: ProbeContext, pristine: Source, interpreter: Interpreter | None) -> Elsewhere:
+    if interpreter is None or interpreter.fault is not None:
+        return Elsewhere()
+    return look_elsewhere(room, pristine, interpreter.search_paths, interpreter.hooks)
+
+
+def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:
+    found = sandbox.read(sandbox.layout.report, limit_bytes=report.LIMIT_BYTES)
+    return redact(found, secrets) if isinstance(found, bytes) else found
+
+
+def _kept(layout: SessionLayout, harvested: bytes | FileFault) -> str | None:
+    """Keep the report, and return its hash."""
+    if not isinstance(harvested, bytes):
+        return None
+    documents.write_bytes(layout.report, harvested)
+    return hashlib.sha256(harvested).hexdigest()
+
+
+def _claimed(harvested: bytes | FileFault) -> Report | ReportFault:
+    if isinstance(harvested, bytes):
+        return report.parse(harvested)
+    return report.fault(_FAULTS[harvested])
+
+
+def _probe_network(begun: Session) -> Network:
+    wanted = any(one.network for one in begun.trial.manifest.entrypoints.values())
+    return begun.spec.network if wanted else Network.NONE

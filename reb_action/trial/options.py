@@ -1,0 +1,25 @@
+"""All that a user decides about one trial."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reb_action.model.manifest import Level, Manifest
+from reb_action.sandbox.protocol import Kind, Limits, Network
+from reb_action.session.state import AgentChoice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """All that a user decides about one trial."""
+
+    manifest: Manifest
+    agent: AgentChoice
+    folder: Path
+    attempt: int = 1
+    kind: Kind = Kind.DOCKER
+    image: str | None = None
+    mirror: Path | None = None
+    gpus: int = 0
+    network: Network = Network.OPEN
+    levels: tuple[Level, ...] = tuple(Level)
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,57 @@
+"""Runs all phases of a trial in one process."""
+
+import os
+from collections.abc import Mapping
+
+from reb_action.errors import RebError, told
+from reb_action.model.manifest import Level
+from reb_action.model.verdict import LevelResult, Verdict
+from reb_action.progress import Progress
+from reb_action.render.lines import agent_line
+from reb_action.session.layout import SessionLayout
+from reb_action.session.verdict import conclude
+from reb_action.trial import probe
+from reb_action.trial.agent import run_agent
+from reb_action.trial.options import Options
+from reb_action.trial.start import start
+from reb_action.trial.stop import stop
+
+
+def run(options: Options, *, environ: Mapping[str, str], tell: Progress) -> Verdict:
+    """Do all phases in one process; whatever happens, there is a verdict and no sandbox."""
+    layout = SessionLayout(folder=options.folder.absolute())
+    # Not below: a start that is refused must not touch the trial that has the folder.
+    start(options, owner=os.getpid(), tell=tell, environ=environ)
+    try:
+        tell(agent_line(run_agent(layout, environ=environ, tell=tell)))
+        for level in options.levels:
+            if level is not Level.C5:
+                _observed(layout, level, tell)
+        verdict = conclude(layout)
+        _told(verdict.result(Level.C5), tell)
+        return verdict
+    except Exception:
+        conclude(layout)
+        raise
+    finally:
+        _stopped(layout, tell)
+
+
+def _stopped(layout: SessionLayout, tell: Progress) -> None:
+    try:
+        stop(layout, tell=tell)
+    except RebError as error:
+        # The verdict is worth more than the leftover, which the next start removes.
+        tell(f"{error}. The next start on this machine removes what is left.")
+
+
+def _observed(layout: SessionLayout, level: Level, tell: Progress) -> None:
+    try:
+        _told(probe.observe(layout, level, tell=tell), tell)
+    except Exception as error:  # noqa: BLE001
+        # One level that cannot be observed is no reason to lose the others; it ends as invalid.
+        tell(f"{level} could not be observed: {told(error)}")
+
+
+def _told(result: LevelResult, tell: Progress) -> None:
+    tell(f"{result.level} {result.outcome}: {result.reason}")

@@ -1,0 +1,158 @@
+"""Starts a trial: sandbox, agent program and checkout."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from reb_action.agents import install
+from reb_action.agents.catalogue import agent
+from reb_action.agents.environment import settings
+from reb_action.agents.spec import AgentSpec
+from reb_action.errors import UsageError
+from reb_action.model.agent import Key
+from reb_action.model.manifest import Trial
+from reb_action.progress import Progress
+from reb_action.sandbox import scratch, select
+from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
+from reb_action.session import state
+from reb_action.session.layout import SessionLayout
+from reb_action.session.state import Phase, Session
+from reb_action.source import checkout as source_checkout
+from reb_action.source import copies, entrypoints
+from reb_action.trial import leftovers
+from reb_action.trial.leftovers import remove_sandbox
+from reb_action.trial.options import Options
+
+
+def start(
+    options: Options,
+    *,
+    owner: int,
+    tell: Progress,
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> Session:
+    """Sweep leftovers, make the session folder, start the sandbox, check the commit out in it.
+
+    The agent's program is installed before that, where this machine does not have it yet.
+    """
+    chosen = agent(options.agent.name, argument=options.agent.argument)
+    layout = SessionLayout(folder=options.folder.absolute())
+    _demand_free(layout)
+    leftovers.remove(options.kind, beside=layout.folder.parent, tell=tell)
+    trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
+    existed = layout.folder.exists()
+    begun = _session(options, trial, layout, owner)
+    begun = _with_program(begun, chosen, environ, tell)
+    _claim(layout)
+    try:
+        state.save(layout, begun)
+        scratch.mark(layout.work, begun.spec)
+        if begun.spec.gateway_mount is not None:
+            layout.gateway.mkdir()
+        return _begin(options, layout, begun, tell)
+    except BaseException:
+        # Nothing of a trial that never began is worth keeping, and its sandbox least of all.
+        remove_sandbox(begun.spec)
+        scratch.remove(layout.work)
+        shutil.rmtree(layout.folder)
+        if existed:
+            layout.folder.mkdir()
+        raise
+
+
+def _with_program(
+    begun: Session, spec: AgentSpec, environ: Mapping[str, str], tell: Progress
+) -> Session:
+    if spec.install is None:
+        return begun
+    tell(f"installing {spec.name} {spec.install.version[:12]}, unless it is here already")
+    folder = install.ensure(
+        spec,
+        kind=begun.spec.kind,
+        image=begun.spec.image,
+        cache=install.cache_folder(environ),
+        settings=settings(environ),
+        seconds=begun.agent.setup_seconds,
+    )
+    return replace(begun, spec=replace(begun.spec, agent_mount=str(folder)))
+
+
+def _claim(layout: SessionLayout) -> None:
+    """Take a folder for one trial: of two that begin in it at once, one is refused."""
+    layout.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        layout.session.touch(exist_ok=False)
+    except FileExistsError:
+        raise _begins(layout) from None
+
+
+def _begins(layout: SessionLayout) -> UsageError:
+    return UsageError(f"another trial begins in {layout.folder}; name another folder")
+
+
+def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progress) -> Session:
+    tell(f"starting the sandbox ({options.kind})")
+    sandbox = select.start(begun.spec)
+    begun = state.save(layout, replace(begun, handle=sandbox.handle))
+    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
+    if (
+        options.mirror
+        and source_checkout.in_mirror(options.mirror, options.manifest.repository) is None
+    ):
+        tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
+    checkout = source_checkout.checkout(
+        options.manifest, folder=layout.source, mirror=options.mirror
+    )
+    entrypoints.demand_entrypoints(options.manifest, checkout)
+    sandbox.put(sandbox.layout.repository, copies.archive(checkout))
+    return state.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
+
+
+def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) -> Session:
+    spec = SandboxSpec(
+        kind=options.kind,
+        session=secrets.token_hex(8),
+        trial=trial.id,
+        image=options.image,
+        mount=str(layout.mount),
+        scratch=str(layout.work / "sandbox"),
+        gpus=options.gpus,
+        network=options.network,
+        limits=options.limits,
+        gateway_mount=str(layout.gateway) if _has_gateway(options) else None,
+    )
+    return Session(
+        trial=trial,
+        agent=options.agent,
+        levels=options.levels,
+        spec=spec,
+        owner=state.process(owner),
+        busy=state.process(os.getpid()),
+    )
+
+
+def _has_gateway(options: Options) -> bool:
+    """Say whether the container has to be joined to a gateway; a local sandbox is beside it."""
+    model = options.agent.model
+    asked = model is not None and model.key is Key.GATEWAY
+    return options.kind is Kind.DOCKER and (asked or options.network is Network.ALLOWED)
+
+
+def _demand_free(layout: SessionLayout) -> None:
+    if not layout.folder.exists():
+        return
+    if layout.session.exists():
+        # Claimed a moment ago, and not written yet.
+        if layout.session.stat().st_size == 0:
+            raise _begins(layout)
+        begun = state.load(layout)
+        if state.goes_on(begun):
+            raise UsageError(f"a trial goes on in {layout.folder}; name another folder, or stop it")
+        if begun.phase is not Phase.STOPPED:
+            remove_sandbox(begun.spec)
+        raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
+    if any(layout.folder.iterdir()):
+        raise UsageError(f"{layout.folder} is not empty; name a folder that does not exist")

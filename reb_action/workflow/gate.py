@@ -1,0 +1,64 @@
+"""Ends the trial on a runner: judges its files again, decides, writes outputs and summary."""
+
+from pathlib import Path
+
+from reb_action import documents
+from reb_action.corpus import qualification
+from reb_action.errors import RebError
+from reb_action.github.commands import write_outputs, write_summary
+from reb_action.github.context import Context
+from reb_action.judge import gate
+from reb_action.judge.gate import Decision, FailOn
+from reb_action.model.manifest import Level
+from reb_action.model.verdict import Verdict
+from reb_action.render.markdown.verdict import trial_summary
+from reb_action.session import state
+from reb_action.session.layout import SessionLayout
+from reb_action.session.verdict import judged
+
+
+def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decision:
+    """Decide on the trial of a folder, and tell the runner."""
+    seen = judged(layout)
+    decision = gate.decide(seen, _asked(layout), fail_on)
+    summary = layout.folder / "summary.md"
+    text = trial_summary(seen, decision, unqualified=_unqualified(layout))
+    write_summary(context, text)
+    if layout.session.is_file():
+        documents.write_bytes(summary, text.encode())
+    write_outputs(context, _outputs(layout, seen, decision, summary))
+    return decision
+
+
+def _asked(layout: SessionLayout) -> tuple[Level, ...]:
+    try:
+        return state.load(layout).levels
+    except RebError:
+        return tuple(Level)
+
+
+def _unqualified(layout: SessionLayout) -> frozenset[Level]:
+    try:
+        return qualification.unqualified(state.load(layout).trial.manifest)
+    except RebError:
+        return frozenset()
+
+
+def _outputs(
+    layout: SessionLayout, seen: Verdict | str, decision: Decision, summary: Path
+) -> dict[str, str]:
+    run = seen.agent_run if isinstance(seen, Verdict) else None
+    return {
+        "outcome": decision.standing,
+        "highest-level": decision.highest or "none",
+        "trial": seen.trial if isinstance(seen, Verdict) else "",
+        "agent-ending": run.ending if run else "",
+        "folder": str(layout.folder),
+        "verdict": _path(layout.verdict),
+        "page": _path(layout.page),
+        "summary": _path(summary),
+    }
+
+
+def _path(path: Path) -> str:
+    return str(path) if path.is_file() else ""

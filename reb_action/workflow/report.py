@@ -1,0 +1,84 @@
+"""Reports a run of many trials: scoreboard, summary, and what has to run again."""
+
+from pathlib import Path
+
+from reb_action import documents
+from reb_action.errors import SignatureError
+from reb_action.github.commands import SUMMARY_BYTES, warning, write_outputs, write_summary
+from reb_action.github.context import Context
+from reb_action.judge.gate import FailOn
+from reb_action.model.manifest import Level
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Scoring, Verdict
+from reb_action.progress import Progress
+from reb_action.render.escape import log
+from reb_action.render.markdown.scoreboard import board_summary
+from reb_action.results import collection, plan_file
+from reb_action.results.collection import Collected
+from reb_action.results.scoreboard import board
+from reb_action.session import verdict
+
+
+def report(
+    path: Path,
+    folder: Path,
+    *,
+    levels: tuple[Level, ...],
+    fail_on: FailOn,
+    context: Context,
+    tell: Progress,
+) -> str | None:
+    """Summarise a run on the runner and in words; return what closes the gate."""
+    plan = plan_file.read(path)
+    collected = collection.collect((folder,), plan)
+    made = board(collected, plan, levels=levels)
+    closed = collection.closed(collected.found, levels, fail_on)
+    summarise(made, context, scoring=fail_on.scoring, closed=closed)
+    _write(path, made, collected, context, tell)
+    planned = len(collected.found)
+    tell(f"{len(made.trials)} of {planned} planned trials have a verdict")
+    for name in made.run_again:
+        tell(f"run again: {log(name)}")
+    return closed
+
+
+def summarise(
+    made: Scoreboard, context: Context, *, scoring: Scoring, closed: str | None = None
+) -> None:
+    """Append a scoreboard to the job summary, shortened to what a runner takes."""
+    limit = SUMMARY_BYTES
+    text = board_summary(made, scoring=scoring, closed=closed, limit_bytes=limit)
+    write_summary(context, text)
+
+
+def _write(
+    path: Path, made: Scoreboard, collected: Collected, context: Context, tell: Progress
+) -> None:
+    durations, scoreboard = path.with_name("durations.json"), path.with_name("scoreboard.json")
+    documents.write_bytes(durations, documents.dump_json(collection.durations(collected.found)))
+    documents.write(scoreboard, made, kind="scoreboard")
+    subjects = _write_subjects(path.with_name("subjects.sha256"), collected, tell)
+    write_outputs(
+        context,
+        {
+            "complete": "true" if made.complete else "false",
+            "trials": str(len(collected.found)),
+            "run-again": " ".join(made.run_again),
+            "durations": str(durations),
+            "scoreboard": str(scoreboard),
+            "subjects": subjects,
+        },
+    )
+
+
+def _write_subjects(path: Path, collected: Collected, tell: Progress) -> str:
+    """Write what an attestation of this run signs; return where, or "" where there is nothing."""
+    judged = (name for name, seen in collected.found.items() if isinstance(seen, Verdict))
+    try:
+        text = verdict.subjects({name: collected.places[name] for name in judged})
+    except SignatureError as error:
+        tell(warning(str(error)))
+        return ""
+    if text:
+        documents.write_bytes(path, text.encode())
+    return str(path) if text else ""

@@ -1,0 +1,98 @@
+"""How an agent ended is read from the clock, the gateway, its events and its report."""
+
+from dataclasses import replace
+
+import pytest
+
+from reb_action.agents.run.ending import conclude
+from reb_action.agents.spec import AgentLimits
+from reb_action.model.agent import Account, Ending, Tally, Usage
+from reb_action.sandbox.protocol import Ended, FileFault
+
+OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
+BAD = replace(OK, exit_code=1)
+KILLED = replace(OK, exit_code=None, timed_out=True)
+IDLE = replace(OK, exit_code=None, stopped="nothing was heard for 60 seconds")
+REPORT, NONE = b"{}", FileFault.MISSING
+DONE = Account(ending=Ending.DONE)
+OPEN = Account()
+REFUSED = Tally(calls=3, refused={"401": 3})
+FLAKY = Tally(usage=Usage(turns=2), calls=3, refused={"429": 1})
+FULL = Tally(usage=Usage(turns=9), calls=9, refused={"403": 1}, limit="it made its 9 calls")
+HOPELESS = Tally(calls=9, refused={"429": 9, "403": 1}, limit="it made its 9 calls")
+NO_REPORT = "it ended with 0 and left no report"
+
+CASES = {
+    "all is well": (OK, REPORT, DONE, Tally(calls=2), Ending.DONE, None),
+    "nobody reads its events": (OK, REPORT, None, None, Ending.DONE, None),
+    "a bad code beside a report": (
+        *(BAD, REPORT, None, None, Ending.DONE),
+        "it ended with 1 although it left a report",
+    ),
+    "a report and no closing event": (
+        *(OK, REPORT, OPEN, None, Ending.DONE),
+        "it left a report, but its events break off",
+    ),
+    "no report": (OK, NONE, DONE, Tally(calls=2), Ending.GAVE_UP, NO_REPORT),
+    "no report after one refusal of three": (OK, NONE, DONE, FLAKY, Ending.GAVE_UP, NO_REPORT),
+    "no report and no parser": (OK, NONE, None, None, Ending.GAVE_UP, NO_REPORT),
+    "a report that is a folder": (
+        *(OK, FileFault.NOT_A_FILE, DONE, None, Ending.GAVE_UP),
+        "it ended with 0 and left a report that is no regular file",
+    ),
+    "no report, closed, and a bad code": (
+        *(BAD, NONE, DONE, None, Ending.GAVE_UP),
+        "it ended with 1 and left no report",
+    ),
+    "death": (BAD, NONE, None, None, Ending.CRASHED, "it ended with 1 and left no report"),
+    "events that break off": (
+        *(OK, NONE, OPEN, None, Ending.CRASHED),
+        "it ended with 0 and left no report; its events break off",
+    ),
+    "what it says of a crash": (
+        *(BAD, NONE, Account(ending=Ending.CRASHED, detail="bad flag"), None, Ending.CRASHED),
+        "it ended with 1 and left no report; bad flag",
+    ),
+    "the clock": (
+        *(KILLED, REPORT, OPEN, None, Ending.TIMED_OUT),
+        "it was ended after its limit of 60 seconds",
+    ),
+    "silence": (IDLE, NONE, OPEN, Tally(), Ending.IDLE, "nothing was heard for 60 seconds"),
+    "silence of the model too": (
+        *(IDLE, NONE, OPEN, Tally(calls=1, refused={"504": 1}), Ending.IDLE),
+        "nothing was heard for 60 seconds",
+    ),
+    "a limit": (IDLE, NONE, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
+    "a limit, then the clock": (KILLED, REPORT, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
+    "a limit of nothing but errors": (
+        *(IDLE, NONE, OPEN, HOPELESS, Ending.MODEL_ERROR),
+        "it made its 9 calls; its model answered 429 9 times, 403 1 times",
+    ),
+    "the clock after nothing but errors": (
+        *(KILLED, NONE, OPEN, REFUSED, Ending.MODEL_ERROR),
+        "it was ended after its limit of 60 seconds; its model answered 401 3 times",
+    ),
+    "its own limit": (
+        *(OK, REPORT, Account(ending=Ending.LIMIT, detail="200 turns"), None, Ending.LIMIT),
+        "200 turns; it had left a report",
+    ),
+    "a model's error that it tells": (
+        *(BAD, NONE, Account(ending=Ending.MODEL_ERROR, detail="401"), REFUSED),
+        *(Ending.MODEL_ERROR, "401"),
+    ),
+    "a model's error that only the gateway tells": (
+        *(OK, NONE, None, REFUSED, Ending.MODEL_ERROR),
+        "it ended with 0 and left no report; its model answered 401 3 times",
+    ),
+    "death after a model's error": (
+        *(BAD, NONE, OPEN, FLAKY, Ending.MODEL_ERROR),
+        "it ended with 1 and left no report; its model answered 429 1 times",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ending_and_its_reason(case: str) -> None:
+    ended, left, account, tally, ending, detail = CASES[case]
+    limits = AgentLimits(total_seconds=60)
+    assert conclude(ended, left, account, tally, limits) == (ending, detail)

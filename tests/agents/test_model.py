@@ -1,0 +1,157 @@
+"""Which model an agent asks is decided before anything starts, and refused where it must be."""
+
+from dataclasses import replace
+
+import pytest
+
+from reb_action.agents.catalogue import agent
+from reb_action.agents.model import Asked, Place, choose
+from reb_action.agents.spec import AgentFile
+from reb_action.errors import UsageError
+from reb_action.gateway import Budget
+from reb_action.model.agent import Key
+from reb_action.model.plan import Entry, Plan, PlannedTrial
+from reb_action.sandbox.protocol import Kind, Network
+from reb_action.session.state import ModelChoice
+from reb_action.workflow import safety
+
+ASKED = Asked(model="m-1", budget=Budget(calls=9))
+DOCKER = Place(kind=Kind.DOCKER, network=Network.OPEN)
+LOCAL = Place(kind=Kind.LOCAL, network=Network.OPEN)
+CLAUDE, CODEX = agent("claude-code"), agent("codex")
+
+
+def test_agent_asks_its_vendor_unless_told_otherwise():
+    assert choose(CLAUDE, ASKED, DOCKER) == ModelChoice(
+        name="m-1", url="https://api.anthropic.com", key=Key.GATEWAY, budget=Budget(calls=9)
+    )
+    other = replace(ASKED, url="http://models.example.org:8080/v1/")
+    assert choose(CODEX, other, DOCKER).url == "http://models.example.org:8080/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("claude-code", "http://router.example.org"),
+        ("gemini-cli", "http://router.example.org"),
+        ("codex", "http://router.example.org/v1"),
+        ("opencode", "http://router.example.org/v1"),
+    ],
+)
+def test_one_address_serves_agents_of_all_dialects(name, url):
+    asked = replace(ASKED, url="http://router.example.org/v1")
+    assert choose(agent(name), asked, DOCKER).url == url
+
+
+def test_agent_without_a_model_ignores_what_is_meant_for_others():
+    asked = replace(ASKED, model=None, key=Key.DIRECT)
+    assert choose(agent("pip"), asked, LOCAL) is None
+
+
+def test_disposable_machine_may_hold_a_model():
+    assert choose(CLAUDE, ASKED, replace(LOCAL, disposable=True)) is not None
+
+
+def test_direct_key_is_an_exception_that_is_recorded():
+    direct = replace(ASKED, key=Key.DIRECT, budget=Budget(repeats=9))
+    assert choose(CLAUDE, direct, DOCKER).key is Key.DIRECT
+    hosts = Place(kind=Kind.DOCKER, network=Network.ALLOWED, hosts=("*.anthropic.com",))
+    assert choose(CLAUDE, direct, hosts).key is Key.DIRECT
+
+
+@pytest.mark.parametrize(
+    ("asked", "place", "message"),
+    [
+        (replace(ASKED, model=None), DOCKER, "the agent claude-code asks a model; name it with"),
+        (ASKED, LOCAL, "the local sandbox isolates nothing, and a model would steer claude-code"),
+        (
+            ASKED,
+            replace(LOCAL, network=Network.NONE, disposable=True),
+            "the local sandbox has this machine's network, so none cannot be kept; use",
+        ),
+        (
+            ASKED,
+            replace(LOCAL, network=Network.ALLOWED, hosts=("a",), disposable=True),
+            "the local sandbox has this machine's network, so allowed cannot be kept; use",
+        ),
+        (ASKED, replace(DOCKER, network=Network.ALLOWED), "--network allowed and --allow-hosts go"),
+        (ASKED, replace(DOCKER, hosts=("a",)), "--network allowed and --allow-hosts go together"),
+        (
+            replace(ASKED, budget=Budget(cost_usd=1.0)),
+            DOCKER,
+            "no price of m-1 is known, so --budget-usd cannot be kept; use --budget-tokens",
+        ),
+        (replace(ASKED, key=Key.DIRECT), DOCKER, "with --direct-key nobody counts, so no budget"),
+        (
+            replace(ASKED, key=Key.DIRECT, budget=Budget()),
+            replace(DOCKER, network=Network.NONE),
+            "with --direct-key the agent itself has to reach api.anthropic.com; add it to",
+        ),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(asked: Asked, place: Place, message: str):
+    with pytest.raises(UsageError) as caught:
+        choose(CLAUDE, asked, place)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["api.example.org", "ftp://a", "https://", "https://me:pw@a", "https://a?k=v", "http://a:x/"],
+)
+def test_address_that_is_none_or_holds_a_password_is_refused_unshown(url: str):
+    with pytest.raises(UsageError) as caught:
+        choose(CLAUDE, replace(ASKED, url=url), DOCKER)
+    assert str(caught.value) == (
+        "--model-url is no address such as https://models.example.org/v1, without a password"
+    )
+
+
+@pytest.mark.parametrize("place", ["files", "state"])
+def test_key_itself_is_never_written_to_a_file(place: str):
+    file = AgentFile(name="x", content=b"key = {key}", text=True)
+    with pytest.raises(
+        UsageError, match="claude-code writes its key to a file, where the measured"
+    ):
+        choose(
+            replace(CLAUDE, **{place: (file,)}),
+            replace(ASKED, key=Key.DIRECT, budget=Budget()),
+            DOCKER,
+        )
+
+
+def plan_of(*agents: str) -> Plan:
+    trials = tuple(
+        PlannedTrial(id=f"a.{name}.1", repository="o/a", agent=name, argument=None, attempt=1)
+        for name in agents
+    )
+    return Plan(entries=(Entry(name="e", trials=trials, seconds=1),))
+
+
+def test_plan_without_model_agents_needs_neither_model_nor_key():
+    safety.demand_model(plan_of("pip", "nop"), model=None, url=None, has_key=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "has_key", "message"),
+    [
+        (None, True, "these agents ask a model: claude-code, codex; name it with model"),
+        ("m", False, "these agents ask a model: claude-code, codex; give its key as the secret"),
+    ],
+)
+def test_plan_with_model_agents_needs_both(model: str | None, has_key: bool, message: str):
+    wanted = plan_of("codex", "claude-code", "pip")
+    safety.demand_model(wanted, model="m", url="https://a.example", has_key=True)
+    with pytest.raises(UsageError, match=message):
+        safety.demand_model(wanted, model=model, url=None, has_key=has_key)
+
+
+def test_plan_gives_no_vendor_the_key_of_another():
+    safety.demand_model(plan_of("codex", "opencode", "pip"), model="m", url=None, has_key=True)
+    with pytest.raises(UsageError) as caught:
+        safety.demand_model(plan_of("codex", "claude-code"), model="m", url=None, has_key=True)
+    assert str(caught.value) == (
+        "these agents would send one key to several vendors (api.anthropic.com, api.openai.com):"
+        " claude-code, codex; run each vendor's by themselves, or name one address that serves"
+        " them all with model-url"
+    )

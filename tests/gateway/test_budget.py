@@ -1,0 +1,270 @@
+"""Budgets end a trial's calls: each with a status on which agents give up, and with its reason."""
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from email.message import Message
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.gateway.body import LIMIT_BYTES, Room, room_for
+from reb_action.gateway.ledger import Call, CallStatus, Ledger
+from reb_action.gateway.prices import Price
+from reb_action.gateway.upstream.usage import Reading
+from reb_action.model.agent import Dialect
+from tests.support.model_server.client import ask, connect
+
+PRICES = Prices(models={"scripted-1": Price(input=100, cache_read=100, output=1000)})
+
+
+def statuses(one, calls, dialect=Dialect.CHAT):
+    return [one.ask(dialect, says=f"call {number}").status for number in range(calls)]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_calls_are_limited(opened, dialect):
+    with opened("ok", dialect, calls=2) as one:
+        assert statuses(one, 4, dialect) == [200, 200, 403, 403]
+        assert one.ask(dialect).json["error"]["message"] == (
+            "the budget of 2 model calls is used up"
+        )
+        assert (one.tally.calls, one.tally.refused) == (2, {})
+        assert one.tally.limit == "the budget of 2 model calls is used up"
+        assert len(one.run.seen) == 2
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(8102, [200, 403]), (8103, [200, 200, 403])])
+def test_tokens_are_limited_by_what_was_used(opened, tokens, expected):
+    # 8001 + 101, then 8012 + 201.
+    with opened("ok", tokens=tokens) as one:
+        assert statuses(one, len(expected)) == expected
+        assert one.tally.limit == f"the budget of {tokens} tokens is used up"
+
+
+def test_cost_is_limited_by_what_was_used(opened):
+    # 0.8001 + 0.101 US dollars for the first.
+    with opened("ok", cost_usd=0.9011, prices=PRICES) as one:
+        assert statuses(one, 2) == [200, 403]
+        assert one.tally.usage.cost_usd == 0.9011
+        assert one.tally.limit == "the budget of 0.9011 USD is used up"
+
+
+def test_cost_of_an_unknown_model_cannot_be_limited(opened):
+    with opened("ok", cost_usd=1.0) as one:
+        assert statuses(one, 1) == [403]
+        assert one.tally.limit == (
+            "the price of scripted-1 is not known, so that no budget in USD can be kept"
+        )
+
+
+@pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 1.0}])
+def test_model_that_says_no_usage_cannot_be_limited_by_it(opened, budget):
+    with opened("no-usage", prices=PRICES, **budget) as one:
+        assert statuses(one, 2) == [200, 403]
+        assert one.tally.limit == (
+            "the model does not say what it used, so that no budget of tokens or USD can be kept"
+        )
+
+
+def test_cost_is_unknown_when_that_of_one_call_is(opened):
+    with opened("ok", prices=PRICES) as one:
+        one.ask()
+        assert one.tally.usage.cost_usd == 0.9011
+        one.ask(model="other")
+        assert one.tally.usage.cost_usd is None
+        assert [line["cost_usd"] for line in one.lines] == [0.9011, None]
+
+
+def test_same_request_is_limited_also_when_it_fails(opened):
+    with opened("e500", repeats=3) as one:
+        assert [one.ask().status for _ in range(5)] == [500, 500, 500, 403, 403]
+        assert one.tally.limit == "the same request was made 3 times"
+        assert one.tally.refused == {"500": 3}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("stream", [False, True])
+def test_same_tool_call_is_limited_in_a_growing_conversation(opened, dialect, stream):
+    with opened("loop", dialect, repeats=3) as one:
+        replies = [one.ask(dialect, stream=stream, results=step) for step in range(5)]
+        assert [reply.status for reply in replies] == [200, 200, 200, 403, 403]
+        assert one.tally.limit == "the model made the same tool call 3 times"
+
+
+def test_different_tool_calls_are_no_repeats(opened):
+    with opened("multi", repeats=2) as one:
+        assert [one.ask(results=step).status for step in range(4)] == [200] * 4
+        assert one.tally.limit is None
+
+
+@pytest.mark.parametrize(
+    ("tools", "limited"), [("AA", False), ("AAA", True), ("ABABA", True), ("ABCABCABCABC", False)]
+)
+def test_loop_of_tool_calls_is_seen_among_others(tmp_path, tools, limited):
+    ledger = Ledger(Budget(repeats=3), Prices(), tmp_path / "record")
+    for tool in tools:
+        reading = Reading(tools={"0": tool}, ended=True)
+        call = Call(
+            route="/", model="m", status=200, course=CallStatus.WHOLE, began=0.0, reading=reading
+        )
+        ledger.close(call, generates=True)
+    assert (ledger.tally().limit is not None) == limited
+
+
+def test_nothing_is_limited_without_a_budget(opened):
+    with opened("loop") as one:
+        assert [one.ask().status for _ in range(30)] == [200] * 30
+        assert one.tally.limit is None
+
+
+def soon(is_so):
+    """Wait for a thing to become so; tell whether it did."""
+    deadline = time.monotonic() + 5
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return is_so()
+
+
+class Held(BaseHTTPRequestHandler):
+    """A model that answers nobody until it may, and counts who asks."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.asked += 1
+        self.server.may.wait(10)
+        usage = {"prompt_tokens": 10, "completion_tokens": 5}
+        choice = {"index": 0, "message": {}, "finish_reason": "stop"}
+        body = json.dumps({"choices": [choice], "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Keep still."""
+
+
+@pytest.fixture
+def held():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Held) as server:
+        server.asked, server.may = 0, threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.may.set()
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("budget", "at_once", "expected"),
+    [
+        ({}, 8, [200] * 8),
+        ({"calls": 8}, 8, [200] * 8),
+        ({"tokens": 10**6}, 4, [200] * 8),
+        ({"cost_usd": 10.0**3}, 4, [200] * 8),
+        # What passes a budget is what four calls used.
+        ({"tokens": 1}, 4, [200] * 4 + [403] * 4),
+    ],
+)
+def test_few_calls_at_once_where_tokens_are_limited(held, tmp_path, budget, at_once, expected):
+    url = f"http://127.0.0.1:{held.server_address[1]}/v1"
+    upstream = Upstream(dialect=Dialect.CHAT, base_url=url, key="k")
+    budget, record = Budget(**budget), tmp_path / "record"
+    with (
+        Gateway(upstream, budget, prices=PRICES, record=record, listen=None) as gateway,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        one = partial(ask, gateway.address, Dialect.CHAT, key=gateway.placeholder)
+        replies = [pool.submit(one) for _ in range(8)]
+        soon(lambda: held.asked == at_once)
+        time.sleep(0.3)
+        assert held.asked == at_once
+        held.may.set()
+        assert sorted(reply.result().status for reply in replies) == expected
+        assert gateway.tally().calls == held.asked == expected.count(200)
+
+
+def test_request_is_not_read_when_a_budget_is_used_up(opened):
+    with opened("ok", calls=1) as one:
+        assert one.ask().status == 200
+        connection = connect(one.gateway.address)
+        headers = {"Authorization": f"Bearer {one.gateway.placeholder}"}
+        connection.request("POST", "/v1/chat/completions", b"no JSON", headers)
+        assert connection.getresponse().status == 403
+        connection.close()
+
+
+def test_room_is_shared_and_given_back():
+    room = Room(10, wait_seconds=0.05)
+    with room.taking(6) as first, room.taking(4) as second:
+        with room.taking(1) as third:
+            assert (first, second, third) == (True, True, False)
+        with room.taking(0) as nothing:
+            assert nothing
+    with room.taking(10) as whole:
+        assert whole
+
+
+def test_who_finds_no_room_waits_for_it():
+    room = Room(10, wait_seconds=10)
+    leave = threading.Event()
+
+    def hold():
+        with room.taking(10):
+            entered.set()
+            leave.wait(10)
+
+    entered = threading.Event()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    entered.wait(10)
+    threading.Timer(0.2, leave.set).start()
+    began = time.monotonic()
+    with room.taking(1) as has:
+        assert has
+    assert 0.15 < time.monotonic() - began < 5
+    holder.join()
+
+
+@pytest.mark.parametrize(
+    ("headers", "size"),
+    [
+        ({"content-length": "7"}, 7),
+        ({"content-length": str(LIMIT_BYTES + 1)}, LIMIT_BYTES),
+        ({"transfer-encoding": "chunked"}, LIMIT_BYTES),
+        ({"transfer-encoding": "chunked", "content-length": "7"}, LIMIT_BYTES),
+        ({"content-length": "9" * 99}, 0),
+        ({"content-length": "-1"}, 0),
+        ({}, 0),
+    ],
+)
+def test_room_for_a_body_is_what_it_may_become(headers, size):
+    message = Message()
+    for name, value in headers.items():
+        message[name] = value
+    assert room_for(message) == size
+
+
+def test_bodies_of_all_connections_together_are_bounded(opened):
+    with opened("text") as one:
+        desk = one.gateway._handler.desk
+        assert desk.room._free == 128 * 1024 * 1024
+        held = [connect(one.gateway.address) for _ in range(4)]
+        for connection in held:
+            connection.putrequest("POST", "/v1/chat/completions")
+            connection.putheader("content-length", str(LIMIT_BYTES))
+            connection.endheaders(b"{")
+        desk.room._wait_seconds = 0.3
+        assert soon(lambda: desk.room._free == 0)
+        reply = one.ask()
+        assert reply.status == 503
+        assert reply.json["error"]["message"] == "the requests under way take all memory there is"
+        for connection in held:
+            connection.close()
+        desk.room._wait_seconds = 10
+        assert one.ask().status == 200
+        assert soon(lambda: desk.room._free == 128 * 1024 * 1024)

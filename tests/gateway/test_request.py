@@ -1,0 +1,346 @@
+"""What an agent may send: the routes of its dialect, whole and bounded requests, and no more."""
+
+import json
+import socket
+from contextlib import suppress
+from http import HTTPStatus
+
+import pytest
+
+from reb_action.gateway import Budget, Gateway, Prices
+from reb_action.model.agent import Dialect, Tally, Usage
+from tests.support.model_server.client import connect, request, send
+
+# Python 3.13 has another phrase for it than 3.11.
+TOO_LARGE = f"413 {HTTPStatus(413).phrase}"
+
+
+def raw(one, text):
+    """Send bytes as they are and return the status line of each answer, and the last body."""
+    host, port = one.gateway.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as sock:
+        heard = b""
+        with suppress(OSError):
+            sock.sendall(text)
+            sock.shutdown(socket.SHUT_WR)
+            heard = b"".join(iter(lambda: sock.recv(65536), b""))
+    return heard.partition(b"\r\n")[0].decode(), heard.rpartition(b"\r\n\r\n")[2]
+
+
+def head(one, path="/v1/chat/completions", method="POST", **headers):
+    fields = {"host": "h", "authorization": f"Bearer {one.gateway.placeholder}", **headers}
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
+
+
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hello"}]}).encode()
+CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path"),
+    [
+        (Dialect.CHAT, "/v1/messages"),
+        (Dialect.CHAT, "/v1/models"),
+        (Dialect.CHAT, "/v1/chat/completions/../../files"),
+        (Dialect.CHAT, "//evil.example/v1/chat/completions"),
+        (Dialect.CHAT, "/v1/chat/completions%2e"),
+        (Dialect.RESPONSES, "/v1/responses/resp_1/cancel"),
+        (Dialect.ANTHROPIC, "/v1/files"),
+        (Dialect.ANTHROPIC, "/v1/messages/batches"),
+        (Dialect.GEMINI, "/v1beta/models/../files:generateContent"),
+        (Dialect.GEMINI, "/v1beta/models/m:batchGenerateContent"),
+    ],
+)
+def test_other_routes_are_not_found(opened, dialect, path):
+    with opened("text", dialect) as one:
+        text = head(one, path, content_length=len(BODY)) + BODY
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+        assert one.run.seen == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"])
+def test_other_methods_are_not_found(opened, method):
+    with opened("text") as one:
+        assert raw(one, head(one, method=method))[0] == "HTTP/1.1 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "answer"),
+    [
+        (Dialect.ANTHROPIC, "/v1/messages/count_tokens", {"input_tokens": 8001}),
+        (Dialect.GEMINI, "/v1beta/models/m:countTokens", {"totalTokens": 8001}),
+    ],
+)
+def test_tokens_may_be_counted_and_are_no_usage(opened, dialect, path, answer):
+    with opened("text", dialect) as one:
+        _, headers, _ = request(dialect, key=one.gateway.placeholder)
+        connection = connect(one.gateway.address)
+        assert send(connection, path, headers, {"messages": []}).json == answer
+        connection.close()
+        assert one.tally == Tally(usage=Usage(turns=0, tool_calls=0), calls=1)
+        assert one.lines[0]["course"] == "whole"
+
+
+def asked(dialect, path_model, body):
+    """Return the path and body of a request with these fields, named in the path if it is there."""
+    path, _, plain = request(dialect, key="", model=path_model)
+    plain.pop("model", None)
+    return path, json.dumps({**plain, **body}).encode()
+
+
+ONE = "scripted-1"
+OTHER = "this trial asks scripted-1, and no other model such as "
+TWICE = "the body of the request is no JSON object, or has a key twice"
+WAYS = "the request names its model in more than one way"
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.RESPONSES, Dialect.CHAT])
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({}, 403, f"{OTHER}''"),
+        ({"model": "scripted-2"}, 403, f"{OTHER}'scripted-2'"),
+        ({"model": "Scripted-1"}, 403, f"{OTHER}'Scripted-1'"),
+        ({"model": "scripted-1 "}, 403, f"{OTHER}'scripted-1'"),
+        ({"model": [ONE]}, 403, f"{OTHER}''"),
+        ({"model": ONE, "models": ["x"]}, 403, f"{OTHER}'models'"),
+        ({"model": ONE, "fallbacks": [{"model": "x"}]}, 403, f"{OTHER}'fallbacks'"),
+        ({"model": ONE, "tools": [{"type": "advisor", "model": "x"}]}, 403, f"{OTHER}'x'"),
+        ({"model": ONE, "MODEL": "scripted-2"}, 400, WAYS),
+        ({"Model": ONE}, 400, WAYS),
+    ],
+)
+def test_call_of_another_model_is_refused(opened, dialect, body, status, message):
+    with opened("text", dialect, model=ONE) as one:
+        path, text = asked(dialect, ONE, body)
+        key = one.gateway.placeholder
+        said, heard = raw(one, head(one, path, content_length=len(text), x_api_key=key) + text)
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
+        assert (one.run.seen, one.tally.calls) == ([], 0)
+        assert one.tally.last_error == f"{status}: {message}"
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("named", [ONE, None])
+def test_call_of_the_one_model_passes(opened, dialect, named):
+    with opened("text", dialect, model=named) as one:
+        assert one.ask(dialect).status == 200
+        assert one.ask(dialect, model="scripted-2").status == (200 if named is None else 403)
+
+
+@pytest.mark.parametrize(
+    ("path_model", "body", "status", "message"),
+    [
+        ("scripted-2", {}, 403, f"{OTHER}'scripted-2'"),
+        (ONE, {"model": ONE}, 400, "the path names the model, so the body may not"),
+        ("scripted-2", {"MODEL": ONE}, 400, "the path names the model, so the body may not"),
+    ],
+)
+def test_path_of_gemini_is_its_model(opened, path_model, body, status, message):
+    with opened("text", Dialect.GEMINI, model=ONE) as one:
+        path, text = asked(Dialect.GEMINI, path_model, body)
+        key = one.gateway.placeholder
+        said, heard = raw(one, head(one, path, content_length=len(text), x_goog_api_key=key) + text)
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
+        assert one.run.seen == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "scripted-2", "model": "scripted-1"}',
+        b'{"model": "scripted-2", "\\u006dodel": "scripted-1"}',
+        b'{"model": "scripted-1", "stream_options": {"a": 1, "a": 2}}',
+    ],
+)
+def test_key_that_stands_twice_is_refused(opened, body):
+    with opened("text") as one:
+        said, heard = raw(one, head(one, content_length=len(body)) + body)
+        assert (said, json.loads(heard)["error"]["message"]) == ("HTTP/1.1 400 Bad Request", TWICE)
+        assert one.run.seen == []
+
+
+def test_web_socket_is_not_found(opened):
+    with opened("text", Dialect.RESPONSES) as one:
+        text = head(one, "/v1/responses", "GET", connection="Upgrade", upgrade="websocket")
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+
+
+def test_full_url_leads_nowhere_without_a_way_out(opened):
+    with opened("text") as one:
+        text = head(one, "http://evil.example/", "GET")
+        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"content_length": len(BODY)}, BODY, "200 OK"),
+        ({"transfer_encoding": "chunked"}, CHUNKED, "200 OK"),
+        ({"transfer_encoding": "chunked", "content_length": 3}, CHUNKED, "400 Bad Request"),
+        ({"transfer_encoding": "gzip, chunked"}, b"0\r\n\r\n", "400 Bad Request"),
+        ({"transfer_encoding": "chunked"}, b"zz\r\n", "400 Bad Request"),
+        ({}, b"", "400 Bad Request"),
+        ({"content_length": "-1"}, b"", "400 Bad Request"),
+        ({"content_length": "1e3"}, b"", "400 Bad Request"),
+        ({"content_length": 2}, b"[]", "400 Bad Request"),
+        ({"content_length": 1}, b"{", "400 Bad Request"),
+        ({"content_length": 33 * 1024 * 1024}, b"", TOO_LARGE),
+        ({"transfer_encoding": "chunked"}, b"2100000\r\n", TOO_LARGE),
+        ({"content_length": 2, "content_encoding": "gzip"}, b"ab", "415 Unsupported Media Type"),
+    ],
+)
+def test_request_must_be_whole_plain_and_bounded(opened, headers, body, status):
+    with opened("text") as one:
+        assert raw(one, head(one, **headers) + body)[0] == f"HTTP/1.1 {status}"
+        assert len(one.run.seen) == (status == "200 OK")
+
+
+def test_answer_says_that_the_connection_ends(opened):
+    with opened("text") as one:
+        connection = connect(one.gateway.address)
+        connection.request("GET", "/")
+        assert connection.getresponse().getheader("connection") == "close"
+        connection.close()
+
+
+def test_two_lengths_are_refused(opened):
+    with opened("text") as one:
+        two = (
+            b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"
+        )
+        assert raw(one, two + b"{}")[0] == "HTTP/1.1 400 Bad Request"
+
+
+def test_request_that_ends_too_soon_is_no_call(opened):
+    with opened("text") as one:
+        assert raw(one, head(one, content_length=100) + b"{}") == ("", b"")
+        assert one.tally.calls == 0
+
+
+def test_headers_of_the_way_and_of_accounts_stay_behind(opened):
+    with opened("text") as one:
+        given = {
+            "connection": "close, x-way",
+            "x_way": "1",
+            "te": "trailers",
+            "cookie": "a=b",
+            "accept_encoding": "gzip",
+            "openai_organization": "org-other",
+            "x_api_key": "sk-other",
+            "user_agent": "agent/1",
+        }
+        raw(one, head(one, content_length=len(BODY), **given) + BODY)
+        sent = one.run.seen[0].headers
+    assert {name: value for name, value in sent.items() if name != "host"} == {
+        "accept-encoding": "identity",
+        "content-length": str(len(BODY)),
+        "content-type": "application/json",
+        "authorization": "Bearer sk-scripted-0123456789abcdef",
+        "user-agent": "agent/1",
+    }
+
+
+# What may go on beside the key: no form of the answer, no part of it, no other account.
+ASKED = {
+    "accept": "application/x-protobuf",
+    "anthropic_beta": "b",
+    "anthropic_version": "v",
+    "content_type": "application/x-protobuf",
+    "openai_beta": "o",
+    "x_goog_fieldmask": "candidates.content",
+    "x_goog_user_project": "p",
+    "x_http_method_override": "GET",
+}
+PASSED = {
+    Dialect.ANTHROPIC: {"anthropic-beta": "b", "anthropic-version": "v"},
+    Dialect.RESPONSES: {"openai-beta": "o"},
+    Dialect.CHAT: {"openai-beta": "o"},
+    Dialect.GEMINI: {},
+}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_only_known_headers_are_passed_on(opened, dialect):
+    with opened("text", dialect) as one:
+        path, _, asked = request(dialect, key="")
+        body = json.dumps(asked).encode()
+        keys = {"x_api_key": one.gateway.placeholder, "x_goog_api_key": one.gateway.placeholder}
+        text = head(one, path, content_length=len(body), **keys, **ASKED) + body
+        assert raw(one, text)[0] == "HTTP/1.1 200 OK"
+        sent = one.run.seen[0].headers
+    own = {"host", "accept-encoding", "content-length", "authorization", "x-api-key"}
+    left = {name: value for name, value in sent.items() if name not in own | {"x-goog-api-key"}}
+    assert left == {"content-type": "application/json", **PASSED[dialect]}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "given", "passed"),
+    [
+        (Dialect.GEMINI, "alt=sse", "?alt=sse"),
+        (Dialect.GEMINI, "alt=json&prettyPrint=false", "?alt=json"),
+        (Dialect.GEMINI, "alt=proto", ""),
+        (Dialect.GEMINI, "alt=sse&alt=proto", ""),
+        (Dialect.GEMINI, "$alt=proto&fields=candidates&$fields=candidates", ""),
+        (Dialect.GEMINI, "beta=true", ""),
+        (Dialect.ANTHROPIC, "beta=true", "?beta=true"),
+        (Dialect.ANTHROPIC, "beta=1&alt=sse", ""),
+        (Dialect.CHAT, "alt=sse&api-version=1", ""),
+    ],
+)
+def test_only_known_parameters_are_passed_on(opened, dialect, given, passed):
+    with opened("text", dialect) as one:
+        path, headers, body = request(dialect, key=one.gateway.placeholder)
+        connection = connect(one.gateway.address)
+        assert send(connection, f"{path}?{given}", headers, body).status == 200
+        connection.close()
+        assert one.run.seen[0].path.endswith(f"{path.removeprefix('/v1')}{passed}")
+
+
+def test_client_of_http_1_0_gets_a_plain_stream(opened):
+    with opened("text") as one:
+        body = json.dumps({**json.loads(BODY), "stream": True}).encode()
+        text = head(one, content_length=len(body)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+        status, heard = raw(one, text + body)
+        assert status == "HTTP/1.1 200 OK"
+        assert heard.startswith(b'data: {"id": "chatcmpl-0"')
+        assert heard.endswith(b"data: [DONE]\n\n")
+
+
+def test_more_connections_than_allowed_are_hung_up(opened):
+    with opened("text") as one:
+        held = [connect(one.gateway.address) for _ in range(64)]
+        for connection in held:
+            connection.connect()
+        # The thread that accepts is another: only an answered call shows that all were accepted.
+        path, headers, body = request(Dialect.CHAT, key=one.gateway.placeholder)
+        held[-1].request("POST", path, json.dumps(body), headers)
+        assert held[-1].getresponse().read()
+        assert raw(one, head(one, content_length=len(BODY)) + BODY) == ("", b"")
+        for connection in held:
+            connection.close()
+
+
+def echo(handler):
+    handler.wfile.write(f"HTTP/1.1 299 {handler.command} {handler.path}\r\n\r\n".encode())
+
+
+def test_way_out_and_model_stand_side_by_side(opened):
+    with opened("text", egress=echo) as one:
+        away = head(one, "http://h/v1/chat/completions", content_length=len(BODY)) + BODY
+        assert raw(one, away)[0] == "HTTP/1.1 299 POST http://h/v1/chat/completions"
+        assert raw(one, head(one, "/?http://h/", "GET"))[0] == "HTTP/1.1 404 Not Found"
+        assert one.run.seen == []
+        assert one.ask().status == 200
+
+
+def test_way_out_answers_what_is_no_call(tmp_path):
+    gateway = Gateway(
+        None, Budget(), prices=Prices(), record=tmp_path / "r", listen=None, egress=echo
+    )
+    with gateway:
+        one = type("One", (), {"gateway": gateway})
+        assert raw(one, head(one, "host:443", "CONNECT"))[0] == "HTTP/1.1 299 CONNECT host:443"
+        assert raw(one, head(one, "http://h/a"))[0] == "HTTP/1.1 299 POST http://h/a"
+        assert raw(one, head(one))[0] == "HTTP/1.1 404 Not Found"

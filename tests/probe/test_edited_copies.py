@@ -1,0 +1,204 @@
+"""Edited copies of the repository's modules: told wherever they stand, and nothing else is."""
+
+import hashlib
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reb_action.corpus.manifests import load
+from reb_action.model.manifest import Level
+from reb_action.probe import hooks
+from reb_action.probe.context import ProbeContext, reveal
+from reb_action.probe.edited_copies import look_elsewhere, own_modules
+from reb_action.source.pristine import Source, TrackedFile
+
+DEMO = Path(__file__).parents[1] / "demo" / "manifest.yaml"
+FILES = {
+    "scripts/train.py": b"import thing, single\n",
+    "src/thing/__init__.py": b"",
+    "src/thing/fit.py": b"VALUE = 1\n",
+    "src/thing/deep/__init__.py": b"",
+    "src/thing/deep/code.py": b"VALUE = 2\n",
+    "src/single.py": b"VALUE = 3\n",
+    "setup.py": b"",
+    "json.py": b"",
+}
+
+
+@pytest.fixture
+def source(tmp_path):
+    files = tuple(
+        TrackedFile(
+            path=path,
+            mode="100644",
+            blob_sha1=hashlib.sha1(
+                b"blob %d\0" % len(content) + content, usedforsecurity=False
+            ).hexdigest(),
+            size_bytes=len(content),
+        )
+        for path, content in FILES.items()
+    )
+    return Source(folder=tmp_path, commit="1" * 40, committed_at=2**30, files=files, submodules=())
+
+
+@pytest.fixture
+def room(scratch, tmp_path):
+    full = load(DEMO)
+    entrypoint = replace(full.entrypoints[Level.C1], decoy="scripts/train.py")
+    wanted = replace(full, entrypoints={Level.C1: entrypoint})
+    (tmp_path / "mount").mkdir(exist_ok=True)
+    reveal(tmp_path / "mount", wanted)
+    for path, content in FILES.items():
+        place = Path(scratch.layout.repository, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return ProbeContext(sandbox=scratch, mount=tmp_path / "mount", manifest=wanted)
+
+
+@pytest.fixture
+def site(room):
+    """A folder of installed packages with true copies of both modules."""
+    place = Path(room.layout.home, "site-packages")
+    shutil.copytree(Path(room.layout.repository, "src"), place)
+    return place
+
+
+def copies(room, source, search_paths):
+    return look_elsewhere(room, source, search_paths).copies
+
+
+def shadowing(room, source, *search_paths):
+    return look_elsewhere(room, source, search_paths).shadowing
+
+
+def write(*paths):
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+
+@pytest.mark.parametrize(
+    "name", ["argparse.py", "argparse.pyc", "json/__init__.py", "yaml.py", "yaml.cpython-311.so"]
+)
+def test_untracked_module_that_stands_for_another_is_told(room, source, name):
+    site = Path(room.layout.home, "site-packages")
+    write(Path(room.layout.repository, "scripts", name), site / "yaml/__init__.py")
+    told = f"scripts/{name.removesuffix('/__init__.py')}"
+    assert shadowing(room, source, str(site)) == (told,)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scripts/own.py",
+        "scripts/json/data.txt",
+        "scripts/argparse.txt",
+        "elsewhere/argparse.py",
+        "scripts/outputs/argparse.py",
+        "env/site-packages/argparse.py",
+    ],
+)
+def test_untracked_file_that_stands_for_nothing_is_not_told(room, source, name):
+    root = Path(room.layout.repository)
+    write(root / name, Path(room.layout.home, "site-packages/yaml.py"))
+    site = str(Path(room.layout.home, "site-packages"))
+    assert shadowing(room, source, site, str(root / "env/site-packages")) == ()
+
+
+def test_untracked_module_in_a_search_path_within_the_checkout_is_told(room, source):
+    # As the .pth file of an editable install adds it; the tracked json.py is the commit's own.
+    src = Path(room.layout.repository, "src")
+    write(src / "random.py")
+    assert shadowing(room, source, str(src), room.layout.repository) == ("src/random.py",)
+
+
+@pytest.mark.parametrize(
+    ("pth", "module", "known"),
+    [
+        (b"import _virtualenv", None, True),
+        (b"import _virtualenv\nimport evil", None, False),
+        (b"import _virtualenv", b"import evil\n", False),
+    ],
+)
+def test_hook_is_known_by_the_hash_of_each_of_its_files(
+    room, source, site, monkeypatch, pth, module, known
+):
+    honest = b"patch()\n"
+    files = {"_virtualenv.pth": b"import _virtualenv", "_virtualenv.py": honest}
+    entry = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    (site / "_virtualenv.pth").write_bytes(pth)
+    (site / "_virtualenv.py").write_bytes(module or honest)
+    hook = f"pth: {site}/_virtualenv.pth"
+    monkeypatch.setattr(hooks, "_known", lambda: (("virtualenv 1", entry),))
+    found = look_elsewhere(room, source, (), (hook,)).known_hooks
+    assert found == ({hook: "virtualenv 1"} if known else {})
+
+
+def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
+    for package, files in hooks._known():
+        name = next(name for name in files if "/" not in name)
+        assert hooks.recognise(f"pth: /site/{name}", files) is not None, package
+        for missing in files:
+            rest = {name: digest for name, digest in files.items() if name != missing}
+            assert hooks.recognise(f"pth: /site/{name}", rest) is None
+
+
+def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
+    told = [(str(place), below) for place, below, _ in own_modules(source)]
+    assert told == [
+        ("scripts/train.py", ""),
+        ("src/thing", "__init__.py"),
+        ("src/thing", "fit.py"),
+        ("src/thing", "deep/__init__.py"),
+        ("src/thing", "deep/code.py"),
+        ("src/single.py", ""),
+    ]
+
+
+def test_true_copies_and_the_checkout_itself_are_not_told(room, source, site):
+    src = Path(room.layout.repository, "src")
+    assert copies(room, source, (str(site), str(src))) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("thing/fit.py", "VALUE = 9\n"),
+        ("thing/deep/code.py", "VALUE = 2\nVALUE = 9\n"),
+        ("single.py", "VALUE = 9\n"),
+    ],
+)
+def test_edited_file_of_a_copy_is_told(room, source, site, name, content):
+    (site / name).write_text(content)
+    assert copies(room, source, (str(site),)) == (f"{site}/{name}",)
+
+
+def test_copy_that_is_a_link_to_an_edited_one_is_told(room, source, site):
+    shutil.move(site / "thing", site / "elsewhere")
+    (site / "thing").symlink_to("elsewhere")
+    (site / "thing/fit.py").write_text("VALUE = 9\n")
+    assert copies(room, source, (str(site),)) == (f"{site}/thing/fit.py",)
+
+
+def test_edited_copy_beside_the_script_is_told(room, source, site):
+    (site / "thing/fit.py").write_text("VALUE = 9\n")
+    beside = Path(room.layout.repository, "scripts/thing")
+    shutil.move(site / "thing", beside)
+    assert copies(room, source, ()) == (f"{beside}/fit.py",)
+
+
+def test_another_module_of_the_same_name_is_no_copy(room, source, site):
+    shutil.rmtree(site / "thing")
+    (site / "thing").mkdir()
+    (site / "thing/__init__.py").write_text("VALUE = 9\n")
+    assert copies(room, source, (str(site),)) == ()
+
+
+def test_copies_of_any_size_and_name_are_told(room, source, site):
+    os.truncate(site / "thing/fit.py", 1 << 40)
+    odd = site.with_name("odd\udcff")
+    site.rename(odd)
+    assert copies(room, source, (str(odd),)) == (f"{site.with_name('odd')}\\xff/thing/fit.py",)

@@ -1,0 +1,195 @@
+"""What an environment does to those who look at its imports is its failure, and not ours."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from reb_action.corpus.manifests import load
+from reb_action.errors import SandboxError, ToolchainError
+from reb_action.imports import Unresolved
+from reb_action.model.observation import Interpreter
+from reb_action.probe import imports as imports_module
+from reb_action.probe import installed as installed_module
+from reb_action.probe import pyright, toolchain
+from reb_action.probe.context import ProbeContext, reveal
+from reb_action.probe.imports import _beside, _ghosts
+from reb_action.probe.installed import Installed, Module, installed
+from reb_action.probe.pyright import Tree, resolve
+from reb_action.source.pristine import Source, TrackedFile
+
+SEARCH = toolchain.SearchPaths(version=(3, 11), prefix="/venv", paths=("/venv/site",))
+FOUND = json.dumps({"generalDiagnostics": [], "summary": {"filesAnalyzed": 1}})
+FELL = "An internal error occurred while type checking file"
+BROKEN = json.dumps({"generalDiagnostics": [{"message": FELL}], "summary": {"filesAnalyzed": 1}})
+DEATHS = {
+    "memory": (
+        "sys.exit('FATAL ERROR: JavaScript heap out of memory\\n  1: 0xb')",
+        "it needs more than 4096 MiB of memory",
+    ),
+    "signal": ("os.kill(os.getpid(), 9)", "it was killed, as when memory runs out"),
+    "fault": ("print('Error: odd', file=sys.stderr); sys.exit(2)", "exit code 2 Error: odd"),
+    "words": ("print('no number')", "its answer is not JSON: "),
+    "inside": (f"print({BROKEN!r}); sys.exit(1)", "it failed at a file of the repository"),
+    "time": ("time.sleep(60)", "it had not ended after 2 s"),
+}
+
+
+@pytest.fixture
+def room(scratch):
+    manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
+    mount = Path(scratch.spec.mount)
+    reveal(mount, manifest)
+    return ProbeContext(sandbox=scratch, mount=mount, manifest=manifest)
+
+
+def argv(code):
+    """Return what runs other code in pyright's place."""
+    return lambda *, tools, folder: (sys.executable, "-c", code, folder, tools)
+
+
+def stand_in(monkeypatch, death, *, when):
+    """Put a program in pyright's place, which dies when the environment is what `when` says."""
+    code = (
+        "import os, sys, time\n"
+        "there = '/venv/site' in open(sys.argv[1] + '/interpreter').read()\n"
+        f"if {when}:\n    {death}\n"
+        f"print({FOUND!r})"
+    )
+    monkeypatch.setattr(toolchain, "argv", argv(code))
+    monkeypatch.setattr(pyright, "_TIMEOUT_SECONDS", 2)
+
+
+TREE = Tree(files={"a.py": b"import b"}, search=SEARCH)
+
+
+@pytest.mark.parametrize(("death", "why"), DEATHS.values(), ids=DEATHS)
+def test_pyright_that_dies_of_an_environment_is_its_failure(room, monkeypatch, death, why):
+    stand_in(monkeypatch, death, when="there")
+    seen = resolve(room, TREE)
+    assert isinstance(seen, str)
+    assert seen.startswith(f"pyright cannot look at this environment: {why}")
+
+
+def test_pyright_that_dies_without_an_environment_too_is_ours(room, monkeypatch):
+    stand_in(monkeypatch, "sys.exit(3)", when="True")
+    with pytest.raises(
+        ToolchainError, match=r"^pyright does not work in the sandbox: exit code 3; run it again$"
+    ):
+        resolve(room, TREE)
+
+
+def test_pyright_that_works_is_asked_once(room, monkeypatch):
+    stand_in(monkeypatch, "sys.exit(2)", when="not there")
+    nothing = frozenset[str]()
+    assert resolve(room, TREE) == Unresolved(missing=nothing, stub_only=nothing, files=1)
+
+
+def test_mapped_modules_stand_in_a_search_path_of_their_own(room, monkeypatch):
+    links = (("ns", "/dep/ns"), ("ns.part", "/dep/part"), ("one.two", "/dep/two.py"))
+    code = (
+        "import json, os, sys; root = sys.argv[1] + '/mapped'\n"
+        "found = {os.path.relpath(os.path.join(above, name), root): "
+        "os.readlink(os.path.join(above, name)) for above, folders, files in os.walk(root) "
+        "for name in folders + files if os.path.islink(os.path.join(above, name))}\n"
+        "told = open(sys.argv[1] + '/interpreter').read()\n"
+        "sys.exit(json.dumps([found, root in told]))"
+    )
+    monkeypatch.setattr(toolchain, "argv", argv(code))
+    place = "imports-1"
+    tree = Tree(files={}, search=SEARCH, links=links)
+    pyright._lay_out(room, tree, place)
+    ended = pyright._pyright(room, place)
+    found = {"ns": "/dep/ns", "one/two.py": "/dep/two.py"}
+    assert json.loads(ended.stderr) == [found, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("/etc/x", "/dep"),
+        ("..", "/dep"),
+        ("a/../../../x", "/dep"),
+        ("", "/dep"),
+        ("n" * 201, "/dep"),
+        ("one", "n" * 5000),
+        ("one", "a\0b"),
+    ],
+)
+def test_answer_that_names_no_module_makes_no_link(room, name, target):
+    before = set(room.mount.parent.rglob("*"))
+    tree = Tree(files={}, search=SEARCH, links=((name, target),))
+    pyright._lay_out(room, tree, "imports-1")
+    made = set(room.mount.parent.rglob("*")) - before
+    assert [path for path in made if path.is_symlink()] == []
+    assert all(path.is_relative_to(room.mount / "imports-1") for path in made)
+
+
+INTERPRETER = Interpreter(path="/venv/bin/python", fault=None, path_is_good=True)
+THING = Interpreter(
+    path="/venv/bin/python", fault=None, path_is_good=True, search_paths=("/venv/site",)
+)
+
+
+def probe(room, monkeypatch, code):
+    """Put other code in the probe's place; `there` says whether it is given an environment."""
+    head = (
+        "import json, os, sys, time; there = json.load(open(sys.argv[1]))['search_paths'] != []\n"
+        "nothing = json.dumps({'modules': [], 'mapped': [], 'built': []})\n"
+    )
+    (room.mount / "probes" / "installed.py").write_text(head + code)
+    monkeypatch.setattr(installed_module, "_TIMEOUT_SECONDS", 2)
+
+
+@pytest.mark.parametrize(
+    ("death", "why"),
+    [
+        ("raise MemoryError('full')", "MemoryError: full"),
+        ("os.kill(os.getpid(), 9)", "exit code 137"),
+        ("time.sleep(60)", "no end within 2 s"),
+        ("nothing = '{}['", "exit code 0"),
+    ],
+)
+def test_probe_that_dies_of_an_environment_is_its_failure(room, monkeypatch, death, why):
+    probe(room, monkeypatch, f"if there: {death}\nprint(nothing)")
+    seen = installed(room, THING, ("thing",), native=())
+    assert seen == Installed(fault=f"what is installed cannot be seen: {why}")
+
+
+def test_probe_that_dies_without_an_environment_too_is_ours(room, monkeypatch):
+    probe(room, monkeypatch, "sys.exit('no such file')")
+    with pytest.raises(SandboxError, match=r"^what is installed cannot be seen: no such file; run"):
+        installed(room, INTERPRETER, ("thing",), native=())
+
+
+def test_what_the_probe_sees_is_read(room, tmp_path):
+    (tmp_path / "thing.py").write_text("")
+    (tmp_path / "other.py").write_text("work()\n" * 100)
+    seen = Interpreter(path="", fault=None, path_is_good=True, search_paths=(str(tmp_path),))
+    found = installed(room, seen, ("thing", "other", "gone"), native=("/gone/thing.so",))
+    thing = Module(name="thing", listed=False, code_bytes=0)
+    other = Module(name="other", listed=False, code_bytes=600)
+    assert found == Installed(modules=(other, thing))
+    assert found.hollow == {"thing"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "ghosts"), [({"thing"}, {"thing"}), ({"thing", "other"}, {"thing"}), (set(), set())]
+)
+def test_what_resolves_only_in_an_environment_where_nothing_stands_is_hollow(
+    room, monkeypatch, missing, ghosts
+):
+    alone = Unresolved(missing=frozenset(missing), stub_only=frozenset(), files=1)
+    monkeypatch.setattr(imports_module, "resolve_alone", lambda *_: alone)
+    found = Installed(modules=(Module(name="other", listed=True, code_bytes=9),))
+    first = Unresolved(missing=frozenset({"gone"}), stub_only=frozenset({"yaml"}), files=1)
+    wanted = frozenset({"thing", "other", "gone", "yaml"})
+    assert _ghosts(room, TREE, found, wanted, first) == ghosts
+
+
+def test_only_what_can_stand_beside_the_tracked_files_is_laid_out(tmp_path):
+    files = (TrackedFile(path="a/x.py", mode="100644", blob_sha1="0" * 40, size_bytes=1),)
+    source = Source(folder=tmp_path, commit="0" * 40, committed_at=0, files=files, submodules=())
+    native = ("a/b.so", "a/x.py/c.so", f"{'d' * 300}.so", "e\ud800.so", "f\n.so", "é/g.so")
+    assert _beside(source, native) == ("a/b.so", "é/g.so")

@@ -1,0 +1,367 @@
+"""The whole of `reb publish`, over HTTP, against the loopback GitHub: what is written, where."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from reb_action.errors import UsageError
+from reb_action.github import context
+from reb_action.model.manifest import Level
+from reb_action.publish import content, publish
+from tests.support import runs
+from tests.support.github_api.server import Trouble
+from tests.support.github_api.world import Identity
+from tests.support.runs import AIM, OTHER_SHA, SHA, VIM, environ, job, made, pull_request, told
+from tests.support.scoreboards import AGENTS, REPOSITORIES, slug
+
+LEVELS = tuple(Level)
+CHECKS = [f"check run researchenvbench / C{n}" for n in range(6)]
+BRANCH = "reb-leaderboard"
+
+
+def here(api, tmp_path, *, event="push", payload=None, names=(VIM, AIM), lost=(), **options):
+    """Publish a run from a folder, as the report of that very run does."""
+    folder = tmp_path / "run"
+    if not folder.exists():
+        made(folder, names, lost=lost, repository=options.pop("repository", None))
+    env = environ(api, tmp_path, event, payload, **options.pop("env", {}))
+    done = publish.here(
+        job(env, **options), folder / "plan.json", folder / "artifacts", levels=LEVELS
+    )
+    return told(done)
+
+
+def of_run(api, tmp_path, run_id=7, **options):
+    """Publish another run, as publish.yml does."""
+    env = environ(api, tmp_path / "env", "workflow_run")
+    place = tmp_path / f"unpacked-{len(list(tmp_path.iterdir()))}"
+    return told(publish.of_run(job(env, **options), run_id, place, context.read(env)))
+
+
+def bodies(api):
+    return {one["number"]: one["body"] for one in api.world.comments.values()}
+
+
+def test_a_push_to_the_default_branch_writes_checks_and_the_leaderboard(api, tmp_path):
+    done = here(api, tmp_path)
+    leaderboard = f"leaderboard on the branch {BRANCH}"
+    assert done == [*((one, "created") for one in CHECKS), (leaderboard, "created")]
+    files = api.world.files(BRANCH)
+    assert files["commit.txt"] == f"{runs.MERGE}\n".encode()
+    assert {"index.html", "trials.html", "scoreboard.json", f"trials/{VIM}.html"} <= set(files)
+    assert sum(path.endswith(".svg") for path in files) == 2 * 6 * 2
+    assert {one["head_sha"] for one in api.world.checks.values()} == {runs.MERGE}
+    assert api.world.comments == {}
+
+
+def test_a_pull_request_gets_checks_at_its_head_and_one_comment(api, tmp_path):
+    done = here(api, tmp_path, event="pull_request", payload=pull_request())
+    why = (
+        "no leaderboard: the leaderboard is of 'main' alone, from push, schedule,"
+        " workflow_dispatch; this run is of 'topic' from pull_request"
+    )
+    written = [*CHECKS, "comment on #1"]
+    assert done == [*((one, "created") for one in written), (why, "-")]
+    assert {one["head_sha"] for one in api.world.checks.values()} == {SHA}
+    marker, title = bodies(api)[1].split("\n")[:2]
+    assert marker == "<!-- researchenvbench:v1 key=researchenvbench run=7 attempt=1 -->"
+    assert title == "## researchenvbench"
+
+
+def test_comparison_is_with_the_leaderboard_of_the_default_branch(api, tmp_path):
+    here(api, tmp_path, env={"GITHUB_SHA": OTHER_SHA})
+    here(api, tmp_path, event="pull_request", payload=pull_request())
+    body = bodies(api)[1]
+    assert f"### Change since `{OTHER_SHA[:12]}`" in body
+    assert "| C1 | 0 | 0 | 2 | 0 | - |" in body
+
+
+def test_without_a_leaderboard_there_is_nothing_to_compare_with(api, tmp_path):
+    here(api, tmp_path, event="pull_request", payload=pull_request())
+    assert "There is no scoreboard of the default branch to compare with." in bodies(api)[1]
+
+
+def test_broken_base_is_told_and_the_rest_written(api, tmp_path):
+    api.world.add_commit(BRANCH, {"scoreboard.json": b"{}", "commit.txt": b"x"})
+    done = here(api, tmp_path, event="pull_request", payload=pull_request())
+    why = "no comparison: scoreboard.json is not a scoreboard document of schema 1: "
+    assert done[0][0].startswith(why)
+    assert [what for what, _ in done[1:8]] == [*CHECKS, "comment on #1"]
+
+
+EVENTS = [
+    # event, payload, what else the runner says: the commit that people see
+    ("push", {}, {}, runs.MERGE),
+    ("schedule", {}, {}, runs.MERGE),
+    ("workflow_dispatch", {}, {}, runs.MERGE),
+    ("push", {}, {"GITHUB_REF": "refs/tags/v1"}, runs.MERGE),
+    ("pull_request", pull_request(), {"GITHUB_REF": "refs/pull/1/merge"}, SHA),
+    ("merge_group", {"merge_group": {"head_sha": SHA, "head_ref": "refs/heads/q"}}, {}, SHA),
+    (
+        "workflow_run",
+        {"workflow_run": {"head_sha": SHA, "head_branch": "main",
+                          "head_repository": {"full_name": "octo/bench"}}},
+        {},
+        SHA,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("event", "payload", "env", "sha"), EVENTS)
+def test_head_of_every_event(api, tmp_path, event, payload, env, sha):
+    here(api, tmp_path, event=event, payload=payload, env=env, leaderboard=False)
+    assert {one["head_sha"] for one in api.world.checks.values()} == {sha}
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"), [("pull_request", {}), ("merge_group", {}), ("workflow_run", {})]
+)
+def test_event_without_its_commit_writes_nothing(api, tmp_path, event, payload):
+    with pytest.raises(UsageError, match="names no commit to write about"):
+        here(api, tmp_path, event=event, payload=payload)
+    assert api.writes() == []
+
+
+LEADERBOARD = [
+    # event, what else the runner says: whether the leaderboard is written
+    ("push", {}, True),
+    ("schedule", {}, True),
+    ("workflow_dispatch", {}, True),
+    ("push", {"GITHUB_REF": "refs/heads/topic"}, False),
+    ("push", {"GITHUB_REF": "refs/tags/main"}, False),
+    ("workflow_dispatch", {"GITHUB_REF": "refs/heads/topic"}, False),
+    ("release", {}, False),
+    ("pull_request", {}, False),
+    ("merge_group", {}, False),
+]
+
+
+@pytest.mark.parametrize(("event", "env", "written"), LEADERBOARD)
+def test_only_the_default_branch_writes_the_leaderboard(api, tmp_path, event, env, written):
+    payload = {**pull_request(), "merge_group": {"head_sha": SHA}}
+    here(api, tmp_path, event=event, payload=payload, env=env, checks="off", comment="off")
+    assert (BRANCH in api.world.refs) is written
+
+
+def test_older_run_leaves_a_newer_leaderboard_and_comment_alone(api, tmp_path):
+    newer = {"GITHUB_RUN_ID": "9"}
+    here(api, tmp_path, env=newer)
+    assert here(api, tmp_path)[-1] == (f"leaderboard on the branch {BRANCH}", "outdated")
+    here(api, tmp_path, event="pull_request", payload=pull_request(), env=newer)
+    older = here(api, tmp_path, event="pull_request", payload=pull_request())
+    assert ("comment on #1", "outdated") in older
+    assert "run=9" in bodies(api)[1]
+
+
+def test_second_attempt_updates_what_the_first_one_wrote(api, tmp_path):
+    for attempt in ("1", "2"):
+        env = {"GITHUB_RUN_ATTEMPT": attempt}
+        done = here(api, tmp_path, event="pull_request", payload=pull_request(), env=env)
+    assert ("comment on #1", "updated") in done
+    assert len(api.world.checks) == 6
+    assert len(api.world.comments) == 1
+
+
+def test_fork_writes_nothing_itself(api, tmp_path):
+    payload = pull_request(head="stranger/bench")
+    done = here(api, tmp_path, event="pull_request", payload=payload)
+    assert done == [
+        ("nothing is written: the token of a fork's run cannot; let publish.yml write", "-")
+    ]
+    assert api.seen == []
+
+
+MODES = [
+    # mode, whether anything changed, whether anything failed, whether a comment is there: effect
+    ("always", False, False, False, "created"),
+    ("changes", False, True, False, "unwanted"),
+    ("changes", False, True, True, "updated"),
+    ("changes", True, True, False, "created"),
+    ("failures", False, True, False, "created"),
+    ("failures", False, False, False, "unwanted"),
+    ("failures", False, False, True, "updated"),
+]
+GOOD = "NVIDIA__kvpress.codex.2"
+"""A trial in which every level passed."""
+
+
+@pytest.mark.parametrize(("mode", "changed", "failed", "there", "effect"), MODES)
+def test_when_a_comment_is_made(api, tmp_path, mode, changed, failed, there, effect):
+    name = AIM if failed else GOOD
+    made(tmp_path / "run", [name])
+    here(api, tmp_path, checks="off", comment="off")
+    if changed:
+        board = json.loads(api.world.files(BRANCH)["scoreboard.json"])
+        for cell in board["value"]["trials"][0]["cells"].values():
+            cell["outcome"] = "failed"
+        api.world.add_commit(
+            BRANCH, {"scoreboard.json": json.dumps(board).encode(), "commit.txt": b"abc\n"}
+        )
+    options = {"event": "pull_request", "payload": pull_request(), "checks": "off"}
+    if there:
+        here(api, tmp_path, **options, comment="always", leaderboard=False)
+    env = {"GITHUB_RUN_ATTEMPT": "2"}
+    done = here(api, tmp_path, **options, comment=mode, leaderboard=False, env=env)
+    assert done == [("comment on #1", effect)]
+
+
+def test_comment_off_makes_no_request_for_it(api, tmp_path):
+    here(api, tmp_path, event="pull_request", payload=pull_request(), comment="off", checks="off",
+         leaderboard=False)  # fmt: skip
+    assert api.seen == []
+
+
+def test_a_check_for_each_trial_up_to_fifty(api, tmp_path):
+    done = here(api, tmp_path, checks="trials", comment="off", leaderboard=False)
+    assert done == [(f"check run researchenvbench / {name}", "created") for name in (AIM, VIM)]
+
+
+def names_of(count):
+    made_of = (
+        f"{slug(repository)}.{agent}.{attempt}"
+        for attempt in range(1, 99)
+        for repository in REPOSITORIES
+        for agent in AGENTS
+    )
+    return [name for name, _ in zip(made_of, range(count), strict=False)]
+
+
+def test_more_trials_than_that_get_checks_by_level(api, tmp_path):
+    made(tmp_path / "run", names_of(51), lost=names_of(51)[1:])
+    assert [what for what, _ in here(api, tmp_path, checks="trials", leaderboard=False)] == CHECKS
+
+
+def test_annotations_stand_on_the_manifest_of_the_caller(api, tmp_path):
+    here(api, tmp_path, repository="./bench/tiny.yaml", leaderboard=False)
+    paths = {note["path"] for one in api.world.checks.values() for note in one["annotations"]}
+    assert paths == {"bench/tiny.yaml"}
+
+
+FILES = [
+    # what the plan says of repository and agent: the file that is marked
+    (("bench/tiny.yaml", "pip"), "bench/tiny.yaml"),
+    (("./tiny.yml", "agents/ours.yaml"), "tiny.yml"),
+    (("owner/name", "agents/ours.yaml"), "agents/ours.yaml"),
+    (("owner/name", "pip"), None),
+    (("../tiny.yaml", "/etc/x.yaml"), None),
+    (("a/../tiny.yaml", "..yaml"), None),
+    (("a/.hidden/x.yaml", "C:/x.yaml"), None),
+    (("a//x.yaml", "x.yaml\n"), None),
+    (("bench/*.yaml", "@org/x.yaml"), None),
+]
+
+
+@pytest.mark.parametrize(("named", "path"), FILES)
+def test_only_a_plain_path_of_the_repository_is_marked(named, path):
+    (trial,) = runs.plan_of(VIM).trials
+    assert content.file_of(replace(trial, repository=named[0], agent=named[1])) == path
+
+
+def test_newer_leaderboard_that_comes_meanwhile_stays(api, tmp_path):
+    """Two publishers at once: the older one loses the race, looks again and gives way."""
+    newer = {"index.html": b"newer", ".researchenvbench-run": b"9 1\n"}
+    theirs = lambda: api.world.add_commit(BRANCH, newer)  # noqa: E731
+    api.troubles.append(Trouble(verb="POST", path="/git/refs", how="meanwhile", action=theirs))
+    done = here(api, tmp_path, checks="off", comment="off", waiting=1)
+    assert done == [(f"leaderboard on the branch {BRANCH}", "outdated")]
+    assert api.world.files(BRANCH) == newer
+
+
+REFUSALS = [
+    # permission taken away, what is written without it, the fault that is told
+    ("checks", ["comment on #1"], "`checks: write`"),
+    ("pull_requests", CHECKS, "`pull-requests: write`"),
+]
+
+
+@pytest.mark.parametrize(("permission", "written", "named"), REFUSALS)
+def test_missing_permission_is_named_once_and_stops_nothing_else(
+    api, tmp_path, permission, written, named
+):
+    identity = Identity()
+    del identity.permissions[permission]
+    api.tokens["token"] = identity
+    done = here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False)
+    assert [what for what, effect in done if effect == "created"] == written
+    faults = [why for _, why in done if why not in ("created", "-")]
+    assert len(faults) == 1
+    assert named in faults[0]
+
+
+def test_base_that_may_not_be_read_is_a_fault_and_the_rest_is_written(api, tmp_path):
+    identity = Identity()
+    del identity.permissions["contents"]
+    api.tokens["token"] = identity
+    done = here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False)
+    assert done[0][0] == "read the base"
+    assert "`contents: read`" in done[0][1]
+    assert [what for what, _ in done[1:]] == [*CHECKS, "comment on #1"]
+
+
+def test_server_that_fails_once_costs_one_check(api, tmp_path):
+    path = "/repos/octo/bench/check-runs"
+    api.troubles.append(Trouble(verb="POST", path=path, status=422, message="no", times=1))
+    done = here(api, tmp_path, leaderboard=False)
+    assert [effect for _, effect in done[1:]] == ["created"] * 5
+    assert done[0][1].endswith("it is not accepted")
+
+
+def test_link_among_the_artifacts_is_told_and_nothing_written(api, tmp_path):
+    folder = made(tmp_path / "run", [VIM])
+    (folder / "artifacts" / "reb-x.a1").symlink_to("/etc")
+    ((what, fault),) = here(api, tmp_path)
+    assert what == "read the run"
+    assert fault.endswith("reb-x.a1 is no regular file; no artifact of ours has such")
+    assert api.seen == []
+
+
+def test_missing_token_is_one_line(api, tmp_path):
+    with pytest.raises(UsageError, match="there is no token to write with"):
+        here(api, tmp_path, token="")
+
+
+@pytest.mark.parametrize("name", ["GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"])
+def test_off_a_runner_it_says_so(api, tmp_path, name):
+    with pytest.raises(UsageError, match=f"{name} is '': a?|reb publish is for a job on a runner"):
+        here(api, tmp_path, env={name: ""})
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory):
+    """The folder of a run of 256 entries."""
+    return made(tmp_path_factory.mktemp("matrix"), names_of(256))
+
+
+def test_256_entries_take_ten_writes(api, tmp_path, matrix):
+    (tmp_path / "run").symlink_to(matrix)
+    done = here(api, tmp_path)
+    assert [effect for _, effect in done] == ["created"] * 7
+    assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == [
+        *["check-runs"] * 6, "trees", "trees", "commits", "refs",
+    ]  # fmt: skip
+    assert sum(path.startswith("trials/") for path in api.world.files(BRANCH)) == 256
+
+
+def test_256_entries_take_seven_writes_on_a_pull_request(api, tmp_path, matrix):
+    (tmp_path / "run").symlink_to(matrix)
+    here(api, tmp_path, event="pull_request", payload=pull_request())
+    assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == [
+        *["check-runs"] * 6, "comments",
+    ]  # fmt: skip
+
+
+def test_pages_beyond_the_room_are_left_out_and_not_linked(api, tmp_path, monkeypatch):
+    """Those of trials in which all passed are the first to go."""
+    here(api, tmp_path, names=[VIM, AIM, GOOD], checks="off", comment="off")
+    whole = api.world.files(BRANCH)
+    pages = {path: len(data) for path, data in whole.items() if path.startswith("trials/")}
+    monkeypatch.setattr(
+        content, "PAGES_BYTES", pages[f"trials/{AIM}.html"] + pages[f"trials/{GOOD}.html"]
+    )
+    env = {"GITHUB_RUN_ID": "8"}
+    here(api, tmp_path, checks="off", comment="off", env=env)
+    files = api.world.files(BRANCH)
+    assert {path for path in whole if path not in files} == {f"trials/{VIM}.html"}
+    assert f"trials/{VIM}.html" not in files["trials.html"].decode()
+    assert "Vim" in files["trials.html"].decode()

@@ -1,0 +1,154 @@
+"""A sabotage spoils an environment as it says, and touches nothing else."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reb_action.model.manifest import Framework, Oracle
+from reb_action.qualify import oracle, other_cards
+from reb_action.qualify.oracle import Building, Sabotage
+
+NCCL = Path("nvidia/nccl/lib/libnccl.so.2")
+TORCH = Path("torch/lib/libtorch_cpu.so")
+
+
+@pytest.fixture
+def built(tmp_path):
+    """Return what an environment is built of, whose entry point stands on a package `own`."""
+    return Building(
+        oracle=Oracle(),
+        frameworks=(Framework.TORCH,),
+        cache=tmp_path / "cache",
+        shadows=("own",),
+    )
+
+
+def shell(text, **env):
+    argv, env = ["sh", "-ec", text], {**os.environ, **{name: str(env[name]) for name in env}}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def spoil(built, tmp_path):
+    """Spoil a search path of its own, and run code on it; return the end of what it says."""
+    (tmp_path / "own.py").write_text("value = 1\n")
+
+    def of(sabotage, code):
+        line = oracle.script(built, sabotage).splitlines()[-1]
+        assert shell(line, site=tmp_path).returncode == 0
+        code = f"import site; site.addsitedir({str(tmp_path)!r}); {code}"
+        argv = [sys.executable, "-I", "-c", code]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        return (done.stdout + done.stderr).splitlines()[-1]
+
+    return of
+
+
+def test_a_shadowed_package_has_nothing_in_it(spoil):
+    said = spoil(Sabotage.PACKAGE_SHADOWED, "from own import value; print(value)")
+    assert said == "ImportError: cannot import name 'value' from 'shadow' (unknown location)"
+
+
+@pytest.mark.parametrize(
+    ("sabotage", "left"), [(Sabotage.DEVICES_HIDDEN, "''"), (Sabotage.ONE_DEVICE_ONLY, "'0'")]
+)
+def test_hidden_devices_are_hidden(spoil, sabotage, left):
+    code = "import os; print(repr(os.environ['CUDA_VISIBLE_DEVICES']))"
+    assert spoil(sabotage, code) == left
+
+
+@pytest.fixture
+def packages(tmp_path):
+    """Make packages with the two libraries, and one more."""
+    place = tmp_path / "packages"
+    for path in (NCCL, TORCH, Path("other/__init__.py")):
+        (place / path).parent.mkdir(parents=True)
+        (place / path).write_bytes(RIGHT)
+    return place
+
+
+def fat_binary(architecture):
+    """Return a library with two kernels for an architecture."""
+    kernel = other_cards.ENTRY.pack(2, 1, 64, 8, 0, 0, 0, 0, architecture).ljust(64 + 8, b"k")
+    return b"ELF" + other_cards.HEADER.pack(other_cards.MAGIC, 1, 16, 2 * len(kernel)) + 2 * kernel
+
+
+RIGHT = fat_binary(90)
+
+
+def spoiled(text, home, **env):
+    """Run the end of a script with an interpreter where it would have built one."""
+    (home / "venv" / "bin").mkdir(parents=True)
+    (home / "venv" / "bin" / "python").symlink_to(sys.executable)
+    return shell(text, HOME=home, **env).returncode
+
+
+def last_lines(built, sabotage):
+    """Return what the script of a sabotage does after that of the right environment."""
+    right = oracle.script(built, None)
+    script = oracle.script(built, sabotage)
+    assert script.startswith(right)
+    return script.removeprefix(right)
+
+
+BROKEN = (Sabotage.FRAMEWORK_BROKEN, TORCH, None)
+MISMATCHED = (Sabotage.NCCL_MISMATCHED, NCCL, fat_binary(other_cards.NO_CARD))
+SPOILED = pytest.mark.parametrize(("sabotage", "path", "left"), [BROKEN, MISMATCHED])
+
+
+def files(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@SPOILED
+def test_a_library_of_the_environment_is_spoiled(built, packages, tmp_path, sabotage, path, left):
+    text, before = last_lines(built, sabotage), files(packages)
+    assert spoiled(text, tmp_path, site=packages) == 0
+    after = files(packages)
+    assert after.pop(path, None) == left
+    assert before == {path: RIGHT, **after}
+
+
+@pytest.mark.parametrize(("sabotage", "path"), [BROKEN[:2], MISMATCHED[:2]])
+def test_a_library_that_is_not_there_fails_the_script(built, packages, tmp_path, sabotage, path):
+    (packages / path).unlink()
+    assert spoiled(last_lines(built, sabotage), tmp_path, site=packages) != 0
+
+
+@SPOILED
+def test_a_library_of_a_base_is_spoiled_in_links_to_it(
+    built, packages, tmp_path, sabotage, path, left
+):
+    (site := tmp_path / "site").mkdir()
+    before = files(packages)
+    text = last_lines(replace(built, base=Path(sys.executable)), sabotage)
+    assert spoiled(text, tmp_path, site=site, base=packages) == 0
+    links = Path((site / "zz.pth").read_text().strip())
+    found = {path: (links / path).read_bytes() for path in before if (links / path).exists()}
+    assert found.pop(path, None) == left
+    assert before == {path: RIGHT, **found}
+    assert files(packages) == before
+
+
+def test_only_what_is_there_is_spoiled(built):
+    nothing = replace(built, frameworks=(), shadows=())
+    assert Sabotage.NCCL_MISMATCHED in oracle.sabotages(built)
+    assert oracle.sabotages(nothing) == (
+        *(Sabotage.BARE, Sabotage.DEVICES_HIDDEN, Sabotage.ONE_DEVICE_ONLY),
+    )
+
+
+def test_a_repository_does_not_configure_the_tool_that_builds(built, tmp_path):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "uv.toml").write_text('required-version = "==0.0.1"\n')
+    lines = oracle.script(built, None).splitlines()
+    settings = [line for line in lines if line.startswith(("PATH=", "export "))]
+    argv = ["sh", "-ec", "\n".join((*settings, "uv cache dir"))]
+    done = subprocess.run(argv, cwd=tmp_path / "repo", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, str(built.cache))

@@ -1,0 +1,127 @@
+"""Whatever goes wrong, a run ends in time, as is documented, and nothing is lost or leaked."""
+
+import json
+import sys
+import threading
+import time
+
+import pytest
+
+from reb_action.model.agent import Ending
+from reb_action.sandbox import select
+from reb_action.sandbox.protocol import Command
+from reb_action.session import state
+from tests.real_agents.real_agents import AGENTS
+from tests.support.model_server import KEY
+
+SECONDS = 180
+
+# What goes wrong, with which limits, and how that ends.
+FAULTS = {
+    "e401": ({}, Ending.MODEL_ERROR),
+    "e429": ({"calls": 15}, Ending.MODEL_ERROR),
+    "e500": ({"calls": 15}, Ending.MODEL_ERROR),
+    "cut": ({"calls": 15}, Ending.MODEL_ERROR),
+    "loop": ({}, Ending.LIMIT),
+    "silence": ({"idle": 25}, Ending.IDLE),
+    "sleep": ({"seconds": 45}, Ending.TIMED_OUT),
+    "crash": ({}, Ending.CRASHED),
+    "no-report": ({}, Ending.GAVE_UP),
+    "huge": ({}, Ending.DONE),
+    "huge-output": ({}, Ending.DONE),
+    "invalid-utf8": ({}, Ending.DONE),
+    "invalid-output": ({}, Ending.DONE),
+}
+
+OTHERWISE = {
+    # A command that takes more than ten seconds is handed back to its model, which gives up then.
+    ("codex", "sleep"): Ending.GAVE_UP,
+    # The others read over bytes that are no UTF-8.
+    ("codex", "invalid-utf8"): Ending.MODEL_ERROR,
+    # Its own search for loops takes the repeated text for one.
+    ("gemini-cli", "huge"): Ending.LIMIT,
+    ("nexau", "invalid-utf8"): Ending.MODEL_ERROR,
+    ("mini-swe-agent", "invalid-utf8"): Ending.MODEL_ERROR,
+}
+# Its second answer is the broken one: the report is there by then.
+REPORTED = {("codex", "invalid-utf8"), ("gemini-cli", "huge"), ("mini-swe-agent", "invalid-utf8")}
+
+# Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
+TERMINATE = """
+import os, signal, time
+def processes():
+    for pid in set(filter(str.isdigit, os.listdir("/proc"))) - {str(os.getpid())}:
+        try:
+            words = open(f"/proc/{pid}/cmdline").read()
+            parent = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        yield int(pid), int(parent), words
+for _ in range(600):
+    found = list(processes())
+    if any("time.sleep(3600)" in words and "python3" in words[:20] for _, _, words in found):
+        break
+    time.sleep(0.1)
+time.sleep(1)
+for pid, parent, words in found:
+    if parent == 0 and "/opt/cli" in words:
+        os.kill(pid, signal.SIGTERM)
+        print("sent")
+"""
+
+
+def seen(name, fault, played):
+    """Leave a line for the table of what was really seen."""
+    run = played.run
+    sys.stdout.write(
+        f"SEEN {name}|{fault}|{run.ending}|{run.exit_code}|{run.seconds}|{run.detail}\n"
+    )
+
+
+def check_nothing_is_lost_or_leaked(played):
+    lines = played.layout.model_calls.read_text().splitlines()
+    assert len(lines) >= len(played.model.statuses) > 0
+    assert all(json.loads(line) for line in lines)
+    assert played.layout.agent_log.exists()
+    assert played.layout.freeze.exists()
+    assert played.trajectory["steps"]
+    assert not [path for path, content in played.everything() if KEY.encode() in content]
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_has_its_ending(play, name, fault):
+    limits, ending = FAULTS[fault]
+    ending = OTHERWISE.get((name, fault), ending)
+    limits = {"seconds": SECONDS, "idle": SECONDS, **limits}
+    began = time.monotonic()
+    played = play(name, fault, **limits)
+    assert time.monotonic() - began < limits["seconds"] + 90
+    seen(name, fault, played)
+    assert played.run.ending is ending, played.run.detail
+    reported = ending is Ending.DONE or (name, fault) in REPORTED
+    assert (played.report is not None) is reported
+    check_nothing_is_lost_or_leaked(played)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agent_that_is_told_to_end_has_crashed(play, name):
+    sent = []
+
+    def terminate(layout):
+        begun = state.load(layout)
+        sandbox = select.attach(begun.spec, begun.handle)
+        argv = ("/usr/bin/python3", "-c", TERMINATE)
+        command = Command(argv=argv, cwd="/", timeout_seconds=100)
+        sent.append(sandbox.run(command).stdout)
+
+    played = play(
+        name,
+        "sleep",
+        seconds=60,
+        during=lambda layout: threading.Thread(target=terminate, args=(layout,)).start(),
+    )
+    seen(name, "SIGTERM", played)
+    assert sent == [b"sent\n"]
+    assert played.run.ending is Ending.CRASHED
+    check_nothing_is_lost_or_leaked(played)

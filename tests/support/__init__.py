@@ -1,0 +1,1 @@
+"""What tests share: fixtures, samples, and doubles of what is outside."""

@@ -1,0 +1,71 @@
+"""A gateway before the scripted model, and requests as an agent makes them."""
+
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.model.agent import Dialect
+from tests.support.model_server import KEY, ModelServer
+from tests.support.model_server.client import ask
+
+COMMANDS = ("make it", "say it")
+
+
+@pytest.fixture(scope="session")
+def model_server():
+    with ModelServer(commands=COMMANDS) as running:
+        yield running
+
+
+class Opened:
+    """A running gateway, its record and the run of the model behind it."""
+
+    def __init__(self, gateway, record, run):
+        self.gateway = gateway
+        self.record = record
+        self.run = run
+
+    def ask(self, dialect=Dialect.CHAT, **wanted):
+        return ask(self.gateway.address, dialect, **{"key": self.gateway.placeholder, **wanted})
+
+    @property
+    def tally(self):
+        return self.gateway.tally()
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.record.read_text().splitlines()]
+
+
+@pytest.fixture
+def opened(model_server, tmp_path):
+    """Return a function that opens a gateway to a scenario."""
+
+    @contextmanager
+    def begin(
+        scenario="ok",
+        dialect=Dialect.CHAT,
+        *,
+        key=KEY,
+        model=None,
+        prices=None,
+        listen=None,
+        egress=None,
+        **budget,
+    ):
+        run = f"{tmp_path.name}-{scenario}-{dialect}"
+        record = tmp_path / f"{scenario}.jsonl"
+        url = model_server.url(dialect, scenario, run=run)
+        with Gateway(
+            Upstream(dialect=dialect, base_url=url, key=key, model=model),
+            Budget(**{"first_byte_seconds": 10.0, "drain_seconds": 5.0, **budget}),
+            prices=prices or Prices(),
+            record=record,
+            listen=listen,
+            egress=egress,
+        ) as gateway:
+            yield Opened(gateway, record, model_server.run(run))
+
+    return begin
