@@ -104,6 +104,13 @@ def test_run_is_one_exec_without_expressions(path):
         assert "\n" not in step["run"].strip()
 
 
+@pytest.mark.parametrize("path", ACTIONS, ids=str)
+def test_set_up_runs_a_file_that_exists(path):
+    commands = [step["run"] for step in read(path)["runs"]["steps"]]
+    files = [name for run in commands for name in re.findall(r'"\$GITHUB_ACTION_PATH/(.*?)"', run)]
+    assert [(path.parent / name).is_file() for name in files] == [True]
+
+
 @pytest.mark.parametrize("path", [*WORKFLOWS, *EXAMPLES], ids=str)
 def test_no_run_of_a_workflow_has_an_expression(path):
     for job in read(path)["jobs"].values():
