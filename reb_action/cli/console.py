@@ -38,7 +38,7 @@ def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
     if quiet:
         yield lambda _: None
     elif _is_terminal(sys.stderr):
-        from reb_action.progress import live_progress
+        from reb_action.cli.live_progress import live_progress
 
         with live_progress(_console(sys.stderr), began=began) as show:
             yield show
