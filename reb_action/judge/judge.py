@@ -6,7 +6,7 @@ from typing import Final
 
 from reb_action import __version__
 from reb_action.judge import claims as judge_claims
-from reb_action.judge.diagnosis.level import explain
+from reb_action.judge.diagnosis.level import diagnose_level
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
@@ -84,7 +84,7 @@ def _diagnosis(evidence: Evidence, result: LevelResult, seen: Observation) -> Di
     log = evidence.logs.get(result.level, "")
     entrypoint = evidence.trial.manifest.entrypoints.get(result.level)
     ranks = entrypoint.ranks if entrypoint else 1
-    return explain(seen, log=log, has_gpu=has_gpu, own_modules=frozenset(own), ranks=ranks)
+    return diagnose_level(seen, log=log, has_gpu=has_gpu, own_modules=frozenset(own), ranks=ranks)
 
 
 def _without_observation(

@@ -1,7 +1,6 @@
-"""Says why a level failed: from the text of a log and a few facts to one cause and its proof."""
+"""Diagnose why a level failed: one cause and its proof, from a log and a few facts."""
 
-from reb_action.judge.diagnosis.facts import Facts
-from reb_action.judge.diagnosis.reading import diagnose
+from reb_action.judge.diagnosis.search import Facts, diagnose
 from reb_action.model.diagnosis import Cause, Diagnosis
 
 __all__ = ["Cause", "Diagnosis", "Facts", "diagnose"]

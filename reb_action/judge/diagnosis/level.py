@@ -1,9 +1,9 @@
-"""Puts what was observed of a failed level before the diagnosis: its log or its error texts."""
+"""Diagnose a failed level from its observation and its log."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from reb_action.judge.diagnosis.facts import Facts
-from reb_action.judge.diagnosis.reading import PROOF_CHARACTERS, diagnose
+from reb_action.judge.diagnosis.search import PROOF_CHARACTERS, Facts, diagnose
 from reb_action.model.diagnosis import Cause, Diagnosis
 from reb_action.model.observation import (
     CudaObservation,
@@ -13,57 +13,62 @@ from reb_action.model.observation import (
 )
 
 
-def explain(
-    seen: Observation, *, log: str, has_gpu: bool, own_modules: frozenset[str], ranks: int = 1
+def diagnose_level(
+    observation: Observation,
+    *,
+    log: str,
+    has_gpu: bool,
+    own_modules: frozenset[str],
+    ranks: int = 1,
 ) -> Diagnosis | None:
-    """Return the likely cause of a failure; C0 names what is missing itself, so it has none."""
-    match seen:
+    """Return the likely cause of a failure; C0 has none, since its result names what is missing."""
+    facts = Facts(has_gpu=has_gpu, own_modules=own_modules, ranks=ranks)
+    match observation:
         case ImportsObservation():
             return None
         case CudaObservation():
-            facts = Facts(exit_code=1, has_gpu=has_gpu, own_modules=own_modules)
-            return diagnose("\n".join(_errors(seen)), facts)
+            errors = "\n".join(_list_errors(observation))
+            return diagnose(errors, replace(facts, exit_code=1, ranks=1))
         case RunObservation():
-            return _of_run(seen, log, has_gpu=has_gpu, own_modules=own_modules, ranks=ranks)
+            return _diagnose_run(observation, log, facts)
 
 
-def _hung(seen: RunObservation, ranks: int) -> bool:
-    """Say whether ranks waited for each other: some never joined, or they are not equally far."""
+def _diagnose_run(run: RunObservation, log: str, facts: Facts) -> Diagnosis | None:
+    if run.exit_code == 0 and all(proof.satisfied for proof in run.proofs):
+        # The run succeeded; the level failed for reasons that its log does not show.
+        return None
+    if run.fault is not None and _lacks_its_command(run):
+        # A package installs the command and is missing, so the run has no log.
+        return Diagnosis(cause=Cause.MISSING_DEPENDENCY, line=run.fault[:PROOF_CHARACTERS])
+    code = run.exit_code
+    return diagnose(
+        log,
+        replace(
+            facts,
+            exit_code=code,
+            signal=-code if code is not None and code < 0 else None,
+            timed_out=run.timed_out,
+            hung=run.timed_out and _is_hung(run, facts.ranks),
+        ),
+    )
+
+
+def _is_hung(run: RunObservation, ranks: int) -> bool:
+    """Tell whether ranks waited for each other: some did not join, or some are behind others."""
     if ranks == 1:
         return False
-    joined = {rank.rank for rank in seen.ranks if rank.ranks == ranks}
-    return len(joined) < ranks or len({rank.collectives for rank in seen.ranks}) > 1
+    joined = {rank.rank for rank in run.ranks if rank.ranks == ranks}
+    return len(joined) < ranks or len({rank.collectives for rank in run.ranks}) > 1
 
 
-def _of_run(
-    seen: RunObservation, log: str, *, has_gpu: bool, own_modules: frozenset[str], ranks: int
-) -> Diagnosis | None:
-    if seen.exit_code == 0 and all(proof.satisfied for proof in seen.proofs):
-        # It ended well and was doubted for other reasons, which its log does not know.
-        return None
-    if seen.fault is not None and _lacks_its_command(seen):
-        # A package installs it, and none did: there is no log.
-        return Diagnosis(cause=Cause.MISSING_DEPENDENCY, line=seen.fault[:PROOF_CHARACTERS])
-    code = seen.exit_code
-    facts = Facts(
-        exit_code=code,
-        signal=-code if code is not None and code < 0 else None,
-        timed_out=seen.timed_out,
-        hung=seen.timed_out and _hung(seen, ranks),
-        has_gpu=has_gpu,
-        ranks=ranks,
-        own_modules=own_modules,
-    )
-    return diagnose(log, facts)
-
-
-def _lacks_its_command(seen: RunObservation) -> bool:
-    """Say whether what is absent is the command itself, and not the folder that it is to run in."""
-    command = repr(seen.argv[0]) if seen.argv else ""
-    fault = seen.fault or ""
+def _lacks_its_command(run: RunObservation) -> bool:
+    """Tell whether the missing file is the command itself rather than its working directory."""
+    command = repr(run.argv[0]) if run.argv else ""
+    fault = run.fault or ""
     return "FileNotFoundError" in fault and bool(command) and fault.endswith(command)
 
 
-def _errors(seen: CudaObservation) -> Iterator[str]:
-    for facts in seen.frameworks:
-        yield from (error for error in (facts.error, *(d.error for d in facts.devices)) if error)
+def _list_errors(cuda: CudaObservation) -> Iterator[str]:
+    for facts in cuda.frameworks:
+        errors = (facts.error, *(device.error for device in facts.devices))
+        yield from (error for error in errors if error)

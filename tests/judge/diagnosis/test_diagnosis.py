@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reb_action.judge.diagnosis import Cause, Diagnosis, Facts, diagnose
@@ -11,11 +11,11 @@ from reb_action.judge.diagnosis.excerpt import (
     HEAD_CHARACTERS,
     LINE_CHARACTERS,
     TAIL_CHARACTERS,
-    excerpt,
-    lines_of,
+    cut_excerpt,
+    split_lines,
 )
-from reb_action.judge.diagnosis.level import explain
-from reb_action.judge.diagnosis.reading import PROOF_CHARACTERS
+from reb_action.judge.diagnosis.level import diagnose_level
+from reb_action.judge.diagnosis.search import PROOF_CHARACTERS
 from tests.judge.diagnosis.labelled import read_messages
 from tests.support.evidence import run
 
@@ -63,7 +63,7 @@ def test_diagnosis_is_bounded_and_proved_by_a_line_of_the_log(log, facts):
     assert diagnosis.sentence
     assert len(diagnosis.line) <= PROOF_CHARACTERS
     assert "\n" not in diagnosis.line
-    assert diagnosis.line == "" or any(diagnosis.line in line for line in lines_of(log))
+    assert diagnosis.line == "" or any(diagnosis.line in line for line in split_lines(log))
 
 
 @settings(deadline=None)
@@ -73,19 +73,23 @@ def test_diagnosis_depends_on_nothing_but_its_arguments(log, facts):
 
 
 @settings(deadline=None)
+@example(log="x" * 2001 + "\n")
+@example(log="x" * LINE_CHARACTERS + "\n")
+@example(log="x" * (LINE_CHARACTERS + 1) + "\n")
+@example(log="a warning falls: Warning\r")
 @given(log=LOGS)
 def test_searched_text_is_bounded_whatever_the_log_is(log):
     repeats = 1 + 2 * (HEAD_CHARACTERS + TAIL_CHARACTERS) // max(1, len(log))
-    searched = excerpt(log * min(repeats, 20_000))
-    # Cutting a long line in two adds a break; nothing else adds a character.
-    limit = (HEAD_CHARACTERS + TAIL_CHARACTERS) * 1.01
+    searched = cut_excerpt(log * min(repeats, 20_000))
+    # Only the cut between head and tail may add a character, a line break.
+    limit = HEAD_CHARACTERS + TAIL_CHARACTERS + 1
     assert len(searched.errors) + len(searched.warnings) <= limit
     assert len(searched.last_failure) <= limit
 
 
 @given(log=st.text())
 def test_lines_have_no_controls_and_no_more_characters_than_allowed(log):
-    for line in lines_of(log):
+    for line in split_lines(log):
         assert 0 < len(line) <= LINE_CHARACTERS
         assert not any(ord(character) < 32 and character != "\t" for character in line)
 
@@ -197,7 +201,7 @@ LONG = f"{COMPILING} {'-I/usr/include ' * 400}-o fused.o"
 )
 def test_ranks_that_never_met_could_not_talk_only_where_nothing_else_is_named(log, cause, line):
     seen = run(exit_code=None, timed_out=True, ranks=())
-    found = explain(seen, log=log, has_gpu=True, own_modules=frozenset(), ranks=2)
+    found = diagnose_level(seen, log=log, has_gpu=True, own_modules=frozenset(), ranks=2)
     assert found == Diagnosis(cause=cause, line=line)
 
 
@@ -232,5 +236,5 @@ ABSENT = "it cannot be started: FileNotFoundError: [Errno 2] No such file or dir
 )
 def test_command_that_no_package_installed_is_a_missing_dependency(fault, cause):
     seen = run(argv=("lightly-train", "train"), exit_code=None, proofs=(), fault=fault)
-    found = explain(seen, log="", has_gpu=False, own_modules=frozenset())
+    found = diagnose_level(seen, log="", has_gpu=False, own_modules=frozenset())
     assert (found and found.cause) == cause

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from reb_action.judge.diagnosis import Cause
-from reb_action.judge.diagnosis.rules import RULES
+from reb_action.judge.diagnosis.rules import load_rules
 
 UNBOUNDED = re.compile(r"(?<!\\)[*]|(?<!\\)[+](?!\])|\{\d*,\}")
 
@@ -14,10 +14,10 @@ def _outside_classes(pattern: str) -> str:
     return re.sub(r"\[(?:\\.|[^\]\\])*\]", "", pattern)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.cause}: {rule.source}")
+@pytest.mark.parametrize("rule", load_rules(), ids=lambda rule: f"{rule.cause}: {rule.source}")
 def test_pattern_repeats_nothing_without_a_bound(rule):
     assert UNBOUNDED.findall(_outside_classes(rule.pattern.pattern)) == []
 
 
 def test_every_cause_has_a_rule():
-    assert {rule.cause for rule in RULES} == set(Cause)
+    assert {rule.cause for rule in load_rules()} == set(Cause)
