@@ -236,14 +236,15 @@ def is_one(trace: Trace) -> bool:
 
 
 def goes_on(trace: Trace) -> bool:
-    """Say whether whoever makes an installation is alive: then its folder is locked."""
+    """Say whether an installation is still running: its process holds the lock of its folder."""
     try:
         with _lock(Path(trace.mount)).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
     except FileNotFoundError:
         return False
+    except OSError:
+        # The lock is held, or it is in another user's cache and its state is unknown.
+        return True
     return False
 
 

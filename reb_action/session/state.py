@@ -102,18 +102,20 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
 
 
 def is_alive(trace: Trace) -> bool:
-    """Say whether a sandbox's session still goes on: not stopped, its caller and step alive.
+    """Say whether the session of a sandbox still runs: not stopped, its caller and step alive.
 
-    Steps are processes of their own, so between them only the caller tells: the runner's worker,
-    or a shell. A step that was killed leaves itself as `busy`.
+    Each step is a process of its own, so between steps only the caller is alive: the runner's
+    worker, or a shell. A step that was killed stays in the document as `busy`.
     """
     layout = SessionLayout(folder=Path(trace.mount).parent.parent)
-    if not layout.session.exists():
-        return has_folder(trace)
     try:
+        if not layout.session.exists():
+            return has_folder(trace)
         session = load(layout)
-    except DocumentError:
-        return False
+    except (DocumentError, OSError):
+        # Another version of reb or another user wrote it, and the trial may be running. The
+        # sandbox's own `expires` is the limit.
+        return True
     return session.spec.session == trace.session and goes_on(session)
 
 

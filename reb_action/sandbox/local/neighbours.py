@@ -34,9 +34,9 @@ def leave(trace: Trace) -> None:
 
 
 def forget(*, alive: Alive) -> None:
-    """Forget the sandboxes that are left over."""
+    """Forget the sandboxes that are left over; keep the entries of other versions of reb."""
     for path, trace in _entries():
-        if trace is None or is_leftover(trace, alive=alive):
+        if trace is not None and is_leftover(trace, alive=alive):
             with suppress(FileNotFoundError):
                 path.unlink()
 
