@@ -19,7 +19,7 @@ from reb_action.session import evidence
 from reb_action.session.layout import SessionLayout
 from reb_action.session.output_folder import clear
 from reb_action.session.state import AgentChoice
-from reb_action.source.git import git
+from reb_action.source.git import run_git
 from reb_action.trial import run
 from reb_action.trial.options import Options
 
@@ -89,11 +89,11 @@ def committed(place: Path, mirror: Path) -> Manifest:
     shutil.copytree(place / "repository", repository)
     place = repository / ".git"
     to = "commit the example"
-    git(place, "init", "--quiet", to=to)
-    git(place, f"--work-tree={repository}", "add", ".", to=to)
-    tree = git(place, "write-tree", to=to).decode().strip()
+    run_git(place, "init", "--quiet", to=to)
+    run_git(place, f"--work-tree={repository}", "add", ".", to=to)
+    tree = run_git(place, "write-tree", to=to).decode().strip()
     text = place / "commit"
     text.write_text(_COMMIT.format(tree=tree), encoding="utf-8")
-    head = git(place, "hash-object", "-t", "commit", "-w", str(text), to=to).decode().strip()
-    git(place, "update-ref", "HEAD", head, to=to)
+    head = run_git(place, "hash-object", "-t", "commit", "-w", str(text), to=to).decode().strip()
+    run_git(place, "update-ref", "HEAD", head, to=to)
     return wanted

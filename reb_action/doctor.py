@@ -32,7 +32,7 @@ def examine(kind: Kind, image: str) -> Iterator[Finding]:
         yield _docker(image)
     else:
         yield Finding(fine=True, line="note  the local sandbox isolates nothing")
-    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.own_nothing) as seen:
         count, driver = seen.present, seen.driver
     yield Finding(fine=True, line=f"note  {count} GPUs here, driver {driver or 'none'}")
 

@@ -22,8 +22,8 @@ from reb_action.errors import ToolchainError
 from reb_action.sandbox import select
 from reb_action.sandbox.docker import engine, workshop
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.local.processes import MARKER, marker_of
-from reb_action.sandbox.owner import Trace, trace_of
+from reb_action.sandbox.local.processes import MARKER, format_marker
+from reb_action.sandbox.owner import Trace, make_trace
 from reb_action.sandbox.protocol import Command, Ended, Kind, Limits, SandboxSpec
 
 _DONE: Final = "installed.json"
@@ -104,7 +104,7 @@ def _install(
         if kind is Kind.DOCKER:
             failed = workshop.work(sandbox, folder, commands)
         else:
-            failed = _here(commands, marker=marker_of(trace_of(sandbox)))
+            failed = _here(commands, marker=format_marker(make_trace(sandbox)))
     finally:
         # Also what an interrupt kept us from hearing of.
         _end(sandbox)

@@ -10,7 +10,7 @@ from typing import Final
 
 from reb_action.model.agent import Report
 from reb_action.model.observation import PlainAnswers
-from reb_action.probe.context import ProbeContext, environment, nonce
+from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise
 
 # The paper gives its validators 120 s.
@@ -26,12 +26,12 @@ print("gpus", torch.cuda.device_count(), flush=True)
 """
 
 
-def ask_plainly(room: ProbeContext, report: Report) -> PlainAnswers | None:
+def ask_interpreter(context: ProbeContext, report: Report) -> PlainAnswers | None:
     """Return what the program answers; None where it does not run or ends with an error."""
-    version = _run(room, report, _VERSION)
+    version = _run(context, report, _VERSION)
     if version.exit_code != 0:
         return None
-    torch = _fields(_run(room, report, _TORCH).log)
+    torch = _fields(_run(context, report, _TORCH).log)
     return PlainAnswers(
         python_version=_last_line(version.log),
         torch_version=torch.get("torch"),
@@ -40,15 +40,15 @@ def ask_plainly(room: ProbeContext, report: Report) -> PlainAnswers | None:
     )
 
 
-def _run(room: ProbeContext, report: Report, program: str) -> Supervised:
+def _run(context: ProbeContext, report: Report, program: str) -> Supervised:
     request = Request(
         argv=(report.python_path, "-c", program),
-        cwd=room.layout.workspace,
-        env=environment(room, report, {}),
+        cwd=context.layout.workspace,
+        env=build_environment(context, report, {}),
         timeout_seconds=_TIMEOUT_SECONDS,
-        out=f"{room.layout.runs}/{nonce()}",
+        out=f"{context.layout.runs}/{make_nonce()}",
     )
-    return supervise(room, request)
+    return supervise(context, request)
 
 
 def _last_line(log: bytes) -> str | None:

@@ -79,12 +79,14 @@ def reveal(mount: Path, manifest: Manifest) -> None:
         (mount / "files" / name).write_text(text, encoding="utf-8")
 
 
-def nonce() -> str:
+def make_nonce() -> str:
     """Return a name that nobody can have known before."""
     return secrets.token_hex(16)
 
 
-def environment(room: ProbeContext, report: Report, extra: Mapping[str, str]) -> dict[str, str]:
+def build_environment(
+    context: ProbeContext, report: Report, extra: Mapping[str, str]
+) -> dict[str, str]:
     """Return the complete environment of a probe: ours, then what the report may set, then `extra`.
 
     PATH starts with the folder of the reported interpreter: that is what activation does.
@@ -93,4 +95,4 @@ def environment(room: ProbeContext, report: Report, extra: Mapping[str, str]) ->
     front = [own, *(entry for entry in report.environment.get("PATH", "").split(":") if entry)]
     named = {key: value for key, value in report.environment.items() if key != "PATH"}
     path = ":".join((*front, _SYSTEM_PATH))
-    return {**_QUIET, "HOME": room.layout.home, "PATH": path, **named, **extra}
+    return {**_QUIET, "HOME": context.layout.home, "PATH": path, **named, **extra}

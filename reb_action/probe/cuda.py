@@ -10,7 +10,7 @@ from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
 from reb_action.model.observation import CudaFacts, CudaObservation, Device
 from reb_action.probe import gpu_witness
-from reb_action.probe.context import ProbeContext, environment, nonce
+from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise
 
 _TIMEOUT_SECONDS: Final = 300
@@ -35,11 +35,11 @@ class _Told:
     )
 
 
-def observe_cuda(room: ProbeContext, report: Report) -> CudaObservation:
+def observe_cuda(context: ProbeContext, report: Report) -> CudaObservation:
     """Return what each framework of the manifest says of CUDA and does with it."""
-    secret = nonce()
-    with gpu_witness.watch(room.sandbox.owns) as gpus:
-        seen = _ask(room, report, secret)
+    secret = make_nonce()
+    with gpu_witness.watch(context.sandbox.owns) as gpus:
+        seen = _ask(context, report, secret)
     told = answer_of(seen.answer, _Told)
     usable = told is not None and told.nonce == secret
     return CudaObservation(
@@ -52,25 +52,30 @@ def observe_cuda(room: ProbeContext, report: Report) -> CudaObservation:
     )
 
 
-def _ask(room: ProbeContext, report: Report, secret: str) -> Supervised:
+def _ask(context: ProbeContext, report: Report, secret: str) -> Supervised:
     source = random.Random(secret)  # noqa: S311
     matrix = [[source.randrange(-9, 10) for _ in range(_MATRIX)] for _ in range(_MATRIX)]
     question = {
         "nonce": secret,
         "matrix": matrix,
         "seconds": _BUSY_SECONDS,
-        "frameworks": list(room.manifest.frameworks),
+        "frameworks": list(context.manifest.frameworks),
     }
-    out = f"{room.layout.runs}/{secret}"
+    out = f"{context.layout.runs}/{secret}"
     request = Request(
-        argv=(report.python_path, room.probe("cuda"), room.ask(secret, question), f"{out}/answer"),
-        cwd=room.layout.workspace,
-        env=environment(room, report, {}),
+        argv=(
+            report.python_path,
+            context.probe("cuda"),
+            context.ask(secret, question),
+            f"{out}/answer",
+        ),
+        cwd=context.layout.workspace,
+        env=build_environment(context, report, {}),
         timeout_seconds=_TIMEOUT_SECONDS,
         out=out,
         answer=f"{out}/answer",
     )
-    return supervise(room, request)
+    return supervise(context, request)
 
 
 def _facts(told: _Told) -> tuple[CudaFacts, ...]:

@@ -26,7 +26,9 @@ sys.exit({code})
 """
 
 
-def decoy_text(imports: Sequence[str], *, path: str, token: str, prefix: str | None = None) -> str:
+def render_decoy(
+    imports: Sequence[str], *, path: str, token: str, prefix: str | None = None
+) -> str:
     """Return a file that writes the token to `path`; `imports` are statements of the original.
 
     It does not if it runs in another environment than the one with that `prefix`.

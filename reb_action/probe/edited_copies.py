@@ -9,7 +9,7 @@ from typing import Final
 from reb_action.documents import answer_of
 from reb_action.imports import STANDARD_LIBRARY
 from reb_action.probe import hooks as probe_hooks
-from reb_action.probe.context import ProbeContext, nonce
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.sandbox.protocol import Command
 from reb_action.source.pristine import Source, TrackedFile
 
@@ -19,7 +19,7 @@ _NO_MODULES: Final = frozenset({"setup", "conftest", "__main__"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Elsewhere:
+class ModuleScan:
     """Modules that Python may import in the place of others.
 
     `copies` stand outside of the checkout for a tracked module, and are edited. `shadowing` are
@@ -39,57 +39,60 @@ class _Answer:
     hooks: Mapping[str, Mapping[str, str]]
 
 
-def look_elsewhere(
-    room: ProbeContext, source: Source, search_paths: Iterable[str], own_hooks: Sequence[str] = ()
-) -> Elsewhere:
+def scan_modules(
+    context: ProbeContext,
+    source: Source,
+    search_paths: Iterable[str],
+    own_hooks: Sequence[str] = (),
+) -> ModuleScan:
     """Return the modules that stand for others, by name; no code of any is run.
 
     It is told and nothing more: which of them a run imports, no look can tell.
     """
     modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
     own: set[str] = set()
-    for place, below, file in own_modules(source):
+    for place, below, file in list_own_modules(source):
         edition = (file.size_bytes, file.blob_sha1)
         modules[place.stem if not below else place.name].setdefault(below, []).append(edition)
-        own.add(f"{room.layout.repository}/{place}")
+        own.add(f"{context.layout.repository}/{place}")
     question = {
-        "search_paths": [*sorted(_started(room)), *search_paths],
+        "search_paths": [*sorted(_started(context)), *search_paths],
         "own": sorted(own),
         "modules": modules,
-        "repository": room.layout.repository,
+        "repository": context.layout.repository,
         "tracked": [file.path for file in source.files],
         "standard": sorted(STANDARD_LIBRARY),
         "hooks": list(own_hooks),
         "hook_files": probe_hooks.file_names(),
     }
-    asked = room.ask(f"copies-{nonce()}", question)
-    ended = room.run(
+    asked = context.ask(f"copies-{make_nonce()}", question)
+    ended = context.run(
         Command(
-            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("copies"), asked),
-            cwd=room.layout.tools,
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("copies"), asked),
+            cwd=context.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
     seen = answer_of(ended.stdout, _Answer)
     if seen is None:
-        return Elsewhere(copies=(_UNSEEN,), shadowing=(_UNSEEN,))
+        return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,))
     named = {hook: probe_hooks.recognise(hook, found) for hook, found in seen.hooks.items()}
     known = {hook: package for hook, package in named.items() if package is not None}
-    return Elsewhere(copies=seen.copies, shadowing=seen.shadowing, known_hooks=known)
+    return ModuleScan(copies=seen.copies, shadowing=seen.shadowing, known_hooks=known)
 
 
-def _started(room: ProbeContext) -> Iterator[str]:
+def _started(context: ProbeContext) -> Iterator[str]:
     """Yield the folders of the checkout that an entry point puts on the search path itself."""
-    for entrypoint in room.manifest.entrypoints.values():
+    for entrypoint in context.manifest.entrypoints.values():
         named = (str(PurePosixPath("{repo}", entrypoint.decoy).parent), entrypoint.cwd)
         scripts = (str(PurePosixPath(word).parent) for word in entrypoint.argv if ".py" in word)
         added = entrypoint.env.get("PYTHONPATH", "").split(":")
         for folder in (*named, *scripts, *added):
             if folder.startswith("{repo}"):
-                yield str(PurePosixPath(folder.replace("{repo}", room.layout.repository)))
+                yield str(PurePosixPath(folder.replace("{repo}", context.layout.repository)))
 
 
-def own_modules(source: Source) -> Iterable[tuple[PurePosixPath, str, TrackedFile]]:
+def list_own_modules(source: Source) -> Iterable[tuple[PurePosixPath, str, TrackedFile]]:
     """Yield (place, path below it, file) of the modules that can be on a search path by themselves.
 
     A regular package that stands in no other, with each of its files, or a file in no package.

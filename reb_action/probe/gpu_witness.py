@@ -63,7 +63,7 @@ def watch(owns: Owns) -> Generator[Watch]:
         _nvml.nvmlShutdown()
 
 
-def nothing_owned(_pid: int) -> bool:
+def own_nothing(_pid: int) -> bool:
     """Accept no process: for a look at which GPUs there are."""
     return False
 

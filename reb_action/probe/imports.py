@@ -10,8 +10,8 @@ from reb_action import imports
 from reb_action.imports import Unresolved
 from reb_action.model.observation import ImportsObservation, Interpreter
 from reb_action.probe import toolchain
-from reb_action.probe.context import ProbeContext, nonce
-from reb_action.probe.installed import Installed, installed
+from reb_action.probe.context import ProbeContext, make_nonce
+from reb_action.probe.installed import InstalledModules, inspect_modules
 from reb_action.probe.pyright import Tree, resolve, resolve_alone
 from reb_action.source.pristine import Source
 
@@ -31,7 +31,7 @@ class _Seen:
 
 
 def observe_imports(
-    room: ProbeContext, source: Source, interpreter: Interpreter, native: tuple[str, ...]
+    context: ProbeContext, source: Source, interpreter: Interpreter, native: tuple[str, ...]
 ) -> ImportsObservation:
     """Return which imports pyright does not resolve; `native` are modules built in the checkout.
 
@@ -39,18 +39,18 @@ def observe_imports(
     SandboxError or ToolchainError where they fail without it too.
     """
     tools = toolchain.find_toolchain()
-    _place(tools, room.mount / "toolchain")
-    begun, texts = time.monotonic(), sources(source)
+    _place(tools, context.mount / "toolchain")
+    begun, texts = time.monotonic(), read_sources(source)
     by_file = {path: imports.imported_names(text) for path, text in texts.items()}
     names = frozenset[str]().union(*by_file.values())
     local = imports.local_names(by_file)
     third_party = imports.third_party(names, local=local)
-    root = f"{room.layout.repository}/"
+    root = f"{context.layout.repository}/"
     native = tuple(root + path for path in _beside(source, native))
-    found = installed(room, interpreter, third_party, native=native)
+    found = inspect_modules(context, interpreter, third_party, native=native)
     built = tuple(path.removeprefix(root) for path in found.built if path in native)
     tree = Tree(files=_files(source, texts, built), search=_search_paths(interpreter))
-    seen = _look(room, tree, found, names, third_party)
+    seen = _look(context, tree, found, names, third_party)
     return ImportsObservation(
         total=len(names),
         missing=tuple(sorted(seen.missing)),
@@ -67,24 +67,24 @@ def observe_imports(
 
 
 def _look(
-    room: ProbeContext,
+    context: ProbeContext,
     tree: Tree,
-    found: Installed,
+    found: InstalledModules,
     names: frozenset[str],
     third_party: frozenset[str],
 ) -> _Seen:
     if found.fault is not None:
         return _Seen(missing=names, fault=found.fault)
-    first = resolve(room, tree)
+    first = resolve(context, tree)
     if isinstance(first, str):
         return _Seen(missing=names, fault=first)
-    editable = _through_finders(room, tree, found, first)
+    editable = _through_finders(context, tree, found, first)
     if isinstance(editable, str):
         return _Seen(missing=names, fault=editable)
     return _Seen(
         missing=first.missing,
         stub_only=first.stub_only,
-        hollow=(found.hollow - first.missing) | _ghosts(room, tree, found, third_party, first),
+        hollow=(found.hollow - first.missing) | _ghosts(context, tree, found, third_party, first),
         editable=editable,
     )
 
@@ -93,12 +93,12 @@ def _place(tools: toolchain.Toolchain, target: Path) -> None:
     if target.exists():
         return
     # Whole or not at all: an earlier step may have been killed while it did this.
-    part = target.with_name(f"toolchain-{nonce()}")
-    toolchain.place(tools, part)
+    part = target.with_name(f"toolchain-{make_nonce()}")
+    toolchain.copy_toolchain(tools, part)
     part.replace(target)
 
 
-def sources(source: Source) -> dict[str, bytes]:
+def read_sources(source: Source) -> dict[str, bytes]:
     """Return the files that count at C0, by their paths."""
     found: dict[str, bytes] = {}
     for file in source.files:
@@ -140,14 +140,18 @@ def _search_paths(interpreter: Interpreter) -> toolchain.SearchPaths:
 
 
 def _ghosts(
-    room: ProbeContext, tree: Tree, found: Installed, third_party: frozenset[str], first: Unresolved
+    context: ProbeContext,
+    tree: Tree,
+    found: InstalledModules,
+    third_party: frozenset[str],
+    first: Unresolved,
 ) -> frozenset[str]:
     """Return what pyright finds in the environment where nothing stands that Python could import.
 
     Whatever of it the repository's own tree has, pyright finds without the environment too.
     """
     doubtful = third_party - _unfound(first) - found.names
-    return doubtful & _unfound(resolve_alone(room, tree)) if doubtful else frozenset()
+    return doubtful & _unfound(resolve_alone(context, tree)) if doubtful else frozenset()
 
 
 def _unfound(seen: Unresolved) -> frozenset[str]:
@@ -155,7 +159,7 @@ def _unfound(seen: Unresolved) -> frozenset[str]:
 
 
 def _through_finders(
-    room: ProbeContext, tree: Tree, found: Installed, first: Unresolved
+    context: ProbeContext, tree: Tree, found: InstalledModules, first: Unresolved
 ) -> frozenset[str] | str:
     """Return the names that pyright finds when it is led where finders of editable installs lead.
 
@@ -166,5 +170,5 @@ def _through_finders(
     if not wanted:
         return frozenset()
     links = tuple(one for one in found.mapped if one[0].partition(".")[0] in wanted)
-    second = resolve(room, replace(tree, links=links))
+    second = resolve(context, replace(tree, links=links))
     return second if isinstance(second, str) else frozenset(wanted - _unfound(second))

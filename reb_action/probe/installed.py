@@ -7,7 +7,7 @@ from typing import Final
 from reb_action.documents import answer_of
 from reb_action.errors import SandboxError
 from reb_action.model.observation import Interpreter
-from reb_action.probe.context import ProbeContext, nonce
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.sandbox.protocol import Command, Ended
 
 UNLISTED_BYTES: Final = 500
@@ -35,7 +35,7 @@ class Module:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Installed:
+class InstalledModules:
     """What stands behind the names that were asked for; `fault` says why that cannot be seen.
 
     `mapped` are [dotted name, path] that only the finder of an editable install leads to; `built`
@@ -58,31 +58,35 @@ class Installed:
         return frozenset(module.name for module in self.modules if module.is_hollow)
 
 
-def installed(
-    room: ProbeContext, interpreter: Interpreter, names: Collection[str], *, native: Sequence[str]
-) -> Installed:
+def inspect_modules(
+    context: ProbeContext,
+    interpreter: Interpreter,
+    names: Collection[str],
+    *,
+    native: Sequence[str],
+) -> InstalledModules:
     """Look for code behind names; raises SandboxError only if no environment can be looked at."""
     asked = {
         "search_paths": list(interpreter.search_paths),
         "names": sorted(names),
         "native": list(native),
     }
-    ended = _ask(room, asked)
-    seen = answer_of(ended.stdout, Installed)
+    ended = _ask(context, asked)
+    seen = answer_of(ended.stdout, InstalledModules)
     if seen is not None:
         return seen
-    nothing = _ask(room, {"search_paths": [], "names": [], "native": []})
-    if answer_of(nothing.stdout, Installed) is None:
+    nothing = _ask(context, {"search_paths": [], "names": [], "native": []})
+    if answer_of(nothing.stdout, InstalledModules) is None:
         raise SandboxError(f"what is installed cannot be seen: {_why(nothing)}; run it again")
-    return Installed(fault=f"what is installed cannot be seen: {_why(ended)}")
+    return InstalledModules(fault=f"what is installed cannot be seen: {_why(ended)}")
 
 
-def _ask(room: ProbeContext, question: Mapping[str, object]) -> Ended:
-    asked = room.ask(f"installed-{nonce()}", question)
-    return room.run(
+def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
+    asked = context.ask(f"installed-{make_nonce()}", question)
+    return context.run(
         Command(
-            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("installed"), asked),
-            cwd=room.layout.tools,
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("installed"), asked),
+            cwd=context.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )

@@ -11,8 +11,8 @@ from reb_action.judge.challenge import Challenge
 from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
 from reb_action.model.observation import FrameworkFacts, Interpreter
-from reb_action.probe.answers import ask_plainly
-from reb_action.probe.context import ProbeContext, environment, nonce
+from reb_action.probe.answers import ask_interpreter
+from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise
 from reb_action.probe.survey import InterpreterFile
 
@@ -62,31 +62,33 @@ class _Told:
     )
 
 
-def observe_interpreter(room: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
+def observe_interpreter(
+    context: ProbeContext, report: Report, file: InterpreterFile
+) -> Interpreter:
     """Return what the interpreter is; `file` is what the survey saw of it without running it."""
-    strict = _examine(room, report, file)
+    strict = _examine(context, report, file)
     if strict.fault is None or file.kind in _CANNOT_RUN:
         return strict
-    answers = ask_plainly(room, report)
+    answers = ask_interpreter(context, report)
     return replace(strict, path_is_good=answers is not None, answers=answers)
 
 
-def _examine(room: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
+def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
     path = report.python_path
     if file.kind != "elf" or not file.cpython:
         kind = _KINDS[file.kind] if file.kind != "elf" else "is not a CPython"
         return _refused(path, f"{path} {kind}")
-    question = challenge.pose(nonce())
-    seen = _ask(room, report, question)
+    question = challenge.pose(make_nonce())
+    seen = _ask(context, report, question)
     told = answer_of(seen.answer, _Told)
     if told is None or told.nonce != question.nonce:
         return _refused(path, _silence(path, seen))
     fault = _impostor(path, told, question, file.resolved)
-    version = None if fault else _version(room, report)
+    version = None if fault else _version(context, report)
     if version is None:
         fault = fault or f"{path} is no Python 3, asked without what is installed in it (-I -S)"
         return _refused(path, fault)
-    frameworks = _frameworks(_wanted(room, report), told, question, seen)
+    frameworks = _frameworks(_wanted(context, report), told, question, seen)
     return _interpreter(path, version, told, frameworks)
 
 
@@ -94,48 +96,50 @@ def _refused(path: str, fault: str) -> Interpreter:
     return Interpreter(path=path, path_is_good=False, fault=fault)
 
 
-def _wanted(room: ProbeContext, report: Report) -> tuple[Framework, ...]:
+def _wanted(context: ProbeContext, report: Report) -> tuple[Framework, ...]:
     claimed = () if report.torch_version is None else (Framework.TORCH,)
-    return tuple(dict.fromkeys((*room.manifest.frameworks, *claimed)))
+    return tuple(dict.fromkeys((*context.manifest.frameworks, *claimed)))
 
 
-def _ask(room: ProbeContext, report: Report, question: Challenge) -> Supervised:
-    asked = room.ask(
+def _ask(context: ProbeContext, report: Report, question: Challenge) -> Supervised:
+    asked = context.ask(
         question.nonce,
         {
             "nonce": question.nonce,
             "program": question.program,
             "seed": question.seed,
-            "frameworks": list(_wanted(room, report)),
+            "frameworks": list(_wanted(context, report)),
         },
     )
-    out = f"{room.layout.runs}/{question.nonce}"
+    out = f"{context.layout.runs}/{question.nonce}"
     request = Request(
-        argv=(report.python_path, room.probe("facts"), asked, f"{out}/answer.json"),
-        cwd=room.layout.workspace,
-        env=environment(room, report, {"CUDA_VISIBLE_DEVICES": ""}),
+        argv=(report.python_path, context.probe("facts"), asked, f"{out}/answer.json"),
+        cwd=context.layout.workspace,
+        env=build_environment(context, report, {"CUDA_VISIBLE_DEVICES": ""}),
         timeout_seconds=_TIMEOUT_SECONDS,
         out=out,
         answer=f"{out}/answer.json",
     )
-    return supervise(room, request)
+    return supervise(context, request)
 
 
-def _version(room: ProbeContext, report: Report) -> str | None:
+def _version(context: ProbeContext, report: Report) -> str | None:
     """Return the version, as nothing that is installed in the environment can change it."""
-    secret = nonce()
+    secret = make_nonce()
     request = Request(
         argv=(report.python_path, "-I", "-S", "-c", _PLAIN, secret),
-        cwd=room.layout.workspace,
-        env=environment(room, report, {}),
+        cwd=context.layout.workspace,
+        env=build_environment(context, report, {}),
         timeout_seconds=_TIMEOUT_SECONDS,
-        out=f"{room.layout.runs}/{secret}",
+        out=f"{context.layout.runs}/{secret}",
     )
-    told = re.search(rb"^%s (\d{8})$" % secret.encode(), supervise(room, request).log, re.MULTILINE)
-    return version_of(int(told[1])) if told else None
+    told = re.search(
+        rb"^%s (\d{8})$" % secret.encode(), supervise(context, request).log, re.MULTILINE
+    )
+    return parse_hexversion(int(told[1])) if told else None
 
 
-def version_of(number: int) -> str | None:
+def parse_hexversion(number: int) -> str | None:
     """Return the version that `sys.hexversion` says, None if it is of no Python 3."""
     major, minor, micro, last = number.to_bytes(4, "big")
     level = _RELEASE_LEVELS.get(last >> 4)

@@ -11,7 +11,7 @@ from reb_action.documents import NotJsonError, parse_json
 from reb_action.errors import ToolchainError
 from reb_action.imports import Unresolved, read_unresolved
 from reb_action.probe import toolchain
-from reb_action.probe.context import ProbeContext, nonce
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.sandbox.protocol import Command, Ended
 
 _TIMEOUT_SECONDS: Final = 1200
@@ -34,46 +34,46 @@ class Tree:
     links: tuple[tuple[str, str], ...] = ()
 
 
-def resolve(room: ProbeContext, tree: Tree) -> Unresolved | str:
+def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
     """Return what pyright does not find, or how the environment keeps it from telling.
 
     Whose fault it is shows a run without the environment: if that fails too, ToolchainError.
     """
-    seen = _run(room, tree)
+    seen = _run(context, tree)
     if isinstance(seen, Unresolved):
         return seen
-    resolve_alone(room, tree)
+    resolve_alone(context, tree)
     return f"pyright cannot look at this environment: {seen}"
 
 
-def resolve_alone(room: ProbeContext, tree: Tree) -> Unresolved:
+def resolve_alone(context: ProbeContext, tree: Tree) -> Unresolved:
     """Return what pyright does not find without any environment; ToolchainError if it cannot."""
-    seen = _run(room, replace(tree, search=_NOWHERE, links=()))
+    seen = _run(context, replace(tree, search=_NOWHERE, links=()))
     if isinstance(seen, Unresolved):
         return seen
     raise ToolchainError(f"pyright does not work in the sandbox: {seen}; run it again")
 
 
-def _run(room: ProbeContext, tree: Tree) -> Unresolved | str:
-    place = f"imports-{nonce()}"
+def _run(context: ProbeContext, tree: Tree) -> Unresolved | str:
+    place = f"imports-{make_nonce()}"
     try:
-        _lay_out(room, tree, place)
-        return _answer(_pyright(room, place))
+        _lay_out(context, tree, place)
+        return _answer(_pyright(context, place))
     finally:
-        shutil.rmtree(room.mount / place, ignore_errors=True)
+        shutil.rmtree(context.mount / place, ignore_errors=True)
 
 
-def _lay_out(room: ProbeContext, tree: Tree, place: str) -> None:
-    own = f"{room.layout.tools}/{place}/{_LINKS}"
+def _lay_out(context: ProbeContext, tree: Tree, place: str) -> None:
+    own = f"{context.layout.tools}/{place}/{_LINKS}"
     search = replace(tree.search, paths=(*tree.search.paths, own))
-    toolchain.lay_out(room.mount / place, files=tree.files.items(), search=search)
+    toolchain.write_tree(context.mount / place, files=tree.files.items(), search=search)
     # Empty too: where there is no search path at all, pyright looks for an interpreter of its own.
-    (room.mount / place / _LINKS).mkdir()
+    (context.mount / place / _LINKS).mkdir()
     for name, target in tree.links:
         # What the sandbox answers is data: nothing else than a name may become a path of ours.
         parts = name.split(".")
         if len(name) <= _NAME_CHARACTERS and all(part.isidentifier() for part in parts):
-            _link(room.mount / place / _LINKS, parts, target)
+            _link(context.mount / place / _LINKS, parts, target)
 
 
 def _link(folder: Path, parts: list[str], target: str) -> None:
@@ -88,11 +88,11 @@ def _link(folder: Path, parts: list[str], target: str) -> None:
             link.symlink_to(target)
 
 
-def _pyright(room: ProbeContext, place: str) -> Ended:
-    tools = room.layout.tools
-    return room.run(
+def _pyright(context: ProbeContext, place: str) -> Ended:
+    tools = context.layout.tools
+    return context.run(
         Command(
-            argv=toolchain.argv(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
+            argv=toolchain.build_command(tools=f"{tools}/toolchain", folder=f"{tools}/{place}"),
             cwd=tools,
             timeout_seconds=_TIMEOUT_SECONDS,
             env=toolchain.ENVIRONMENT,

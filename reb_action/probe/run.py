@@ -14,9 +14,9 @@ from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
 from reb_action.probe import gpu_witness
-from reb_action.probe.checkout import Checkout
-from reb_action.probe.context import OFFLINE, ProbeContext, environment, nonce
-from reb_action.probe.decoy import EXIT_CODE, decoy_text
+from reb_action.probe.context import OFFLINE, ProbeContext, build_environment, make_nonce
+from reb_action.probe.decoy import EXIT_CODE, render_decoy
+from reb_action.probe.guard import GuardedCheckout
 from reb_action.probe.supervisor import Request, Supervised, supervise
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
@@ -42,7 +42,7 @@ class _Run:
 
 
 def observe_run(
-    room: ProbeContext,
+    context: ProbeContext,
     source: Source,
     report: Report,
     level: Level,
@@ -57,21 +57,21 @@ def observe_run(
     repository's code. `prefix` is the reported interpreter's: it, and no other environment, must
     be what runs the file. Whether it goes first is a coin toss, so that a wrapper cannot count.
     """
-    entrypoint = room.manifest.entrypoints[level]
-    checkout = Checkout(room, source, writes=entrypoint.writes)
-    decoy_first = checkout.fault is None and int(nonce(), 16) % 2 == 0
-    decoy = _decoy(room, source, report, level, checkout, prefix=prefix) if decoy_first else None
+    entrypoint = context.manifest.entrypoints[level]
+    checkout = GuardedCheckout(context, source, writes=entrypoint.writes)
+    decoy_first = checkout.fault is None and int(make_nonce(), 16) % 2 == 0
+    decoy = _decoy(context, source, report, level, checkout, prefix=prefix) if decoy_first else None
     if checkout.fault is not None:
-        return _not_run(room, report, entrypoint, checkout), b""
-    with gpu_witness.watch(room.sandbox.owns) as gpus:
-        real = _run(room, report, level, log=log)
+        return _not_run(context, report, entrypoint, checkout), b""
+    with gpu_witness.watch(context.sandbox.owns) as gpus:
+        real = _run(context, report, level, log=log)
     changed = checkout.changes()
     if decoy is None and real.holds and checkout.fault is None:
-        decoy = _decoy(room, source, report, level, checkout, prefix=prefix)
-    joined = ranks.read(_rank_logs(room, real)) if entrypoint.ranks > 1 else ()
+        decoy = _decoy(context, source, report, level, checkout, prefix=prefix)
+    joined = ranks.read(_rank_logs(context, real)) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
-        argv=_filled(entrypoint.argv, _names(room, report, entrypoint, "{out}")),
+        argv=_filled(entrypoint.argv, _names(context, report, entrypoint, "{out}")),
         exit_code=seen.exit_code,
         timed_out=seen.timed_out,
         seconds=seen.seconds,
@@ -90,11 +90,11 @@ def observe_run(
 
 
 def _not_run(
-    room: ProbeContext, report: Report, entrypoint: Entrypoint, checkout: Checkout
+    context: ProbeContext, report: Report, entrypoint: Entrypoint, checkout: GuardedCheckout
 ) -> RunObservation:
     """Return the observation where nothing was run: the repository's code is not the commit's."""
     return RunObservation(
-        argv=_filled(entrypoint.argv, _names(room, report, entrypoint, "{out}")),
+        argv=_filled(entrypoint.argv, _names(context, report, entrypoint, "{out}")),
         exit_code=None,
         timed_out=False,
         seconds=0.0,
@@ -104,18 +104,18 @@ def _not_run(
         restored=checkout.restored,
         log_sha256=hashlib.sha256(b"").hexdigest(),
         # What the runner has was not asked, and is no reason of this failure.
-        gpus_present=room.sandbox.spec.gpus,
+        gpus_present=context.sandbox.spec.gpus,
         fault=checkout.fault,
     )
 
 
-def _run(room: ProbeContext, report: Report, level: Level, *, log: Output | None = None) -> _Run:
-    out = f"{room.layout.runs}/{nonce()}"
-    request = _request(room, report, level, out)
-    search = LogSearch(_at(room, level, out), hidden=room.hidden)
-    seen = supervise(room, request, stdout=_both(search.feed, log))
+def _run(context: ProbeContext, report: Report, level: Level, *, log: Output | None = None) -> _Run:
+    out = f"{context.layout.runs}/{make_nonce()}"
+    request = _request(context, report, level, out)
+    search = LogSearch(_at(context, level, out), hidden=context.hidden)
+    seen = supervise(context, request, stdout=_both(search.feed, log))
     # Before it is hashed or kept: what is uploaded has no credentials, as what was searched.
-    seen = replace(seen, log=redact(seen.log, room.hidden))
+    seen = replace(seen, log=redact(seen.log, context.hidden))
     return _Run(seen=seen, proofs=judge_proofs.check(search, files=seen.files), out=out)
 
 
@@ -129,28 +129,28 @@ def _both(search: Output, log: Output | None) -> Output:
 
 
 def _decoy(
-    room: ProbeContext,
+    context: ProbeContext,
     source: Source,
     report: Report,
     level: Level,
-    checkout: Checkout,
+    checkout: GuardedCheckout,
     *,
     prefix: str | None,
 ) -> Decoy:
-    out, token = f"{room.layout.runs}/{nonce()}", nonce()
-    path = f"{out}/{nonce()}"
-    entrypoint = room.manifest.entrypoints[level]
+    out, token = f"{context.layout.runs}/{make_nonce()}", make_nonce()
+    path = f"{out}/{make_nonce()}"
+    entrypoint = context.manifest.entrypoints[level]
     original = (source.folder / entrypoint.decoy).read_bytes()
-    text = decoy_text(imports.import_statements(original), path=path, token=token, prefix=prefix)
-    request = _request(room, report, level, out)
+    text = render_decoy(imports.import_statements(original), path=path, token=token, prefix=prefix)
+    request = _request(context, report, level, out)
     request = replace(
         request,
         collect=(*request.collect, path),
         timeout_seconds=min(request.timeout_seconds, DECOY_TIMEOUT_SECONDS),
     )
-    search = LogSearch(_at(room, level, out), hidden=room.hidden)
+    search = LogSearch(_at(context, level, out), hidden=context.hidden)
     with checkout.replaced(entrypoint.decoy, text):
-        seen = supervise(room, request, stdout=search.feed)
+        seen = supervise(context, request, stdout=search.feed)
     changed = checkout.changes(besides=frozenset({entrypoint.decoy}))
     checked = judge_proofs.check(search, files=seen.files)
     return Decoy(
@@ -163,20 +163,22 @@ def _decoy(
     )
 
 
-def _request(room: ProbeContext, report: Report, level: Level, out: str) -> Request:
-    entrypoint = room.manifest.entrypoints[level]
-    names = _names(room, report, entrypoint, out)
+def _request(context: ProbeContext, report: Report, level: Level, out: str) -> Request:
+    entrypoint = context.manifest.entrypoints[level]
+    names = _names(context, report, entrypoint, out)
     extra = {
         **({} if entrypoint.network else OFFLINE),
         **(ranks.ENVIRONMENT if entrypoint.ranks > 1 else {}),
         **entrypoint.env,
         "CUDA_VISIBLE_DEVICES": _devices(level, entrypoint),
     }
-    files = [proof.file for proof in _at(room, level, out) if isinstance(proof, FileProof)]
+    files = [proof.file for proof in _at(context, level, out) if isinstance(proof, FileProof)]
     return Request(
         argv=_filled(entrypoint.argv, names),
         cwd=_fill(entrypoint.cwd, names),
-        env=environment(room, report, {key: _fill(text, names) for key, text in extra.items()}),
+        env=build_environment(
+            context, report, {key: _fill(text, names) for key, text in extra.items()}
+        ),
         timeout_seconds=entrypoint.timeout_seconds,
         out=out,
         collect=(*files, _fill(ranks.FILES, names)),
@@ -189,23 +191,23 @@ def _devices(level: Level, entrypoint: Entrypoint) -> str:
 
 
 def _names(
-    room: ProbeContext, report: Report, entrypoint: Entrypoint, out: str
+    context: ProbeContext, report: Report, entrypoint: Entrypoint, out: str
 ) -> Mapping[str, str]:
     return {
         "python": report.python_path,
-        "repo": room.layout.repository,
+        "repo": context.layout.repository,
         "out": out,
-        "files": f"{room.layout.tools}/files",
-        "assets": f"{room.layout.tools}/assets",
+        "files": f"{context.layout.tools}/files",
+        "assets": f"{context.layout.tools}/assets",
         "ranks": str(entrypoint.ranks),
     }
 
 
-def _at(room: ProbeContext, level: Level, out: str) -> tuple[judge_proofs.Proof, ...]:
-    names = {"out": out, "repo": room.layout.repository}
+def _at(context: ProbeContext, level: Level, out: str) -> tuple[judge_proofs.Proof, ...]:
+    names = {"out": out, "repo": context.layout.repository}
     return tuple(
         replace(proof, file=_fill(proof.file, names)) if isinstance(proof, FileProof) else proof
-        for proof in room.manifest.entrypoints[level].proofs
+        for proof in context.manifest.entrypoints[level].proofs
     )
 
 
@@ -216,11 +218,11 @@ def _without_nonce(proof: ProofObservation, out: str) -> ProofObservation:
     return replace(proof, proof=kept, detail=proof.detail.replace(out, "{out}"))
 
 
-def _rank_logs(room: ProbeContext, run: _Run) -> Iterator[bytes]:
+def _rank_logs(context: ProbeContext, run: _Run) -> Iterator[bytes]:
     paths = [file.path for file in run.seen.files if file.path.startswith(f"{run.out}/nccl.")]
     for path in paths[:_RANK_LOGS]:
         # A long run's log is longer; who joined stands at its beginning, collectives all over.
-        content = room.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES, whole=False)
+        content = context.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES, whole=False)
         if isinstance(content, bytes):
             yield content
 

@@ -11,7 +11,7 @@ from reb_action.documents import answer_of, show
 from reb_action.judge.challenge import FRAMEWORK_LIBRARIES
 from reb_action.judge.proofs import WrittenFile
 from reb_action.model.observation import Library, Witness
-from reb_action.probe.context import ProbeContext, nonce
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.sandbox.protocol import Command, Ended, Output
 
 _GRACE_SECONDS: Final = 45
@@ -82,24 +82,26 @@ class _Told:
     answer: str | None = None
 
 
-def supervise(room: ProbeContext, request: Request, *, stdout: Output | None = None) -> Supervised:
+def supervise(
+    context: ProbeContext, request: Request, *, stdout: Output | None = None
+) -> Supervised:
     """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours.
 
     Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
     only if it ended well, and if nothing that it started runs when the answer has come.
     """
-    secret = nonce()
-    before = room.sandbox.clear()
-    ended = room.sandbox.run(
+    secret = make_nonce()
+    before = context.sandbox.clear()
+    ended = context.sandbox.run(
         Command(
-            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("supervise")),
-            cwd=room.layout.tools,
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("supervise")),
+            cwd=context.layout.tools,
             timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
             stdin=_question(request, secret).encode(),
         ),
         stdout=stdout,
     )
-    after = room.sandbox.clear()
+    after = context.sandbox.clear()
     told = _told(ended, secret)
     seen = _seen(told, ended, after)
     survivors = (*before, *(() if told is None else told.survivors), *after)

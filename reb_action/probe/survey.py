@@ -7,9 +7,9 @@ from typing import Final
 from reb_action.documents import answer_of, show
 from reb_action.errors import SandboxError
 from reb_action.model.agent import Change, Touched
-from reb_action.probe.context import ProbeContext, nonce
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.sandbox.protocol import Command, Ended
-from reb_action.source.copies import archive_of
+from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source
 
 _TIMEOUT_SECONDS: Final = 600
@@ -58,28 +58,28 @@ class Restored:
     fault: str | None = None
 
 
-def survey(room: ProbeContext, source: Source, *, interpreter: str | None = None) -> Survey:
+def survey(context: ProbeContext, source: Source, *, interpreter: str | None = None) -> Survey:
     """Hold the checkout against the commit, and move away what stands in its way.
 
     What ends or delays the look lies in the sandbox's files, and so is a finding: `fault`. Raises
     SandboxError where the look could not even begin.
     """
     question = {
-        "repository": room.layout.repository,
-        "folders": [room.layout.workspace, room.layout.runs, room.layout.home],
-        "removed": f"{room.layout.workspace}/.removed-{nonce()}",
+        "repository": context.layout.repository,
+        "folders": [context.layout.workspace, context.layout.runs, context.layout.home],
+        "removed": f"{context.layout.workspace}/.removed-{make_nonce()}",
         "interpreter": interpreter,
         "tracked": [
             [file.path, file.is_executable, file.is_link, file.size_bytes, file.blob_sha1]
             for file in source.files
         ],
     }
-    asked = room.ask(f"survey-{nonce()}", question)
-    ended = room.run(
+    asked = context.ask(f"survey-{make_nonce()}", question)
+    ended = context.run(
         Command(
-            argv=(room.sandbox.trusted_python, "-I", "-S", room.probe("survey"), asked),
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("survey"), asked),
             # Of ours, so that it is there whatever the agent did to its own folders.
-            cwd=room.layout.tools,
+            cwd=context.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
             output_limit_bytes=_OUTPUT_LIMIT,
         )
@@ -92,15 +92,15 @@ def survey(room: ProbeContext, source: Source, *, interpreter: str | None = None
     return Survey(fault=f"the files that the agent left cannot be looked at: {_why(ended)}")
 
 
-def restore(room: ProbeContext, source: Source, seen: Survey) -> Restored:
+def restore(context: ProbeContext, source: Source, seen: Survey) -> Restored:
     """Put tracked files back as they are at the commit, and make sure that they are."""
     if seen.fault is not None:
         return Restored(fault=seen.fault)
     touched = _touched(source, seen)
     if seen.touched:
-        archive = archive_of(source, [source.files[index].path for index, _ in seen.touched])
-        protect(room, archive)
-    left = survey(room, source) if touched else seen
+        archive = pack_files(source, [source.files[index].path for index, _ in seen.touched])
+        protect(context, archive)
+    left = survey(context, source) if touched else seen
     names = (*left.stuck, *(source.files[index].path for index, _ in left.touched if touched))
     fault = left.fault
     if names and fault is None:
@@ -108,24 +108,24 @@ def restore(room: ProbeContext, source: Source, seen: Survey) -> Restored:
     return Restored(touched=touched, stamps=left.stamps, fault=fault)
 
 
-def protect(room: ProbeContext, archive: bytes) -> None:
+def protect(context: ProbeContext, archive: bytes) -> None:
     """Put files into the checkout, out of reach of the runs, in a sandbox that can keep them so.
 
     What an entry point of the manifest changes itself stays within reach.
     """
-    entrypoints = room.manifest.entrypoints.values()
+    entrypoints = context.manifest.entrypoints.values()
     writable = frozenset(path for entrypoint in entrypoints for path in entrypoint.writes)
-    room.sandbox.protect(room.layout.repository, archive, writable=writable)
+    context.sandbox.protect(context.layout.repository, archive, writable=writable)
 
 
-def shown(path: str) -> str:
+def escape_path(path: str) -> str:
     """Return a tracked path as text: bytes that are no UTF-8 stand in it as surrogates."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _touched(source: Source, seen: Survey) -> tuple[Touched, ...]:
     """Return what a verdict tells of the changes: of very many, the first."""
-    changed = [(shown(source.files[index].path), change) for index, change in seen.touched]
+    changed = [(escape_path(source.files[index].path), change) for index, change in seen.touched]
     shadows = [(path, Change.SHADOWED) for path in seen.shadows]
     told = (*changed[:_TOLD], *shadows[:_TOLD])
     return tuple(Touched(path=path, change=change) for path, change in told)

@@ -72,7 +72,7 @@ def find_toolchain() -> Toolchain:
     )
 
 
-def place(toolchain: Toolchain, folder: Path) -> None:
+def copy_toolchain(toolchain: Toolchain, folder: Path) -> None:
     """Put what is needed of both into `folder`, by hard link where the file system allows it.
 
     The result runs in any container with glibc 2.28 and libstdc++, wherever `folder` is mounted,
@@ -83,7 +83,7 @@ def place(toolchain: Toolchain, folder: Path) -> None:
         _put(path, folder / "pyright" / path.relative_to(toolchain.bundle))
 
 
-def lay_out(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchPaths) -> None:
+def write_tree(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchPaths) -> None:
     """Write what pyright is to look at: the tree, our configuration, and the stand-in interpreter.
 
     `files` are by their path in the repository: every counted file (its `sufficient_source`), and
@@ -96,12 +96,12 @@ def lay_out(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchP
     tree.mkdir(parents=True)
     for path, content in files:
         _write(_inside(tree, path), content)
-    _write(tree / _CONFIG, json.dumps(configuration(search.version), indent=2).encode())
-    _write(folder / _INTERPRETER, stand_in(search).encode(), mode=0o755)
+    _write(tree / _CONFIG, json.dumps(build_config(search.version), indent=2).encode())
+    _write(folder / _INTERPRETER, render_interpreter(search).encode(), mode=0o755)
 
 
-def argv(*, tools: str, folder: str) -> tuple[str, ...]:
-    """Return the command, given where `place` and `lay_out` wrote, as seen where it runs.
+def build_command(*, tools: str, folder: str) -> tuple[str, ...]:
+    """Return the pyright command; `tools` and `folder` are paths inside the sandbox.
 
     It prints pyright's JSON document to standard output, for `read_unresolved`.
     """
@@ -117,10 +117,10 @@ def argv(*, tools: str, folder: str) -> tuple[str, ...]:
     )
 
 
-def configuration(version: tuple[int, int]) -> dict[str, object]:
+def build_config(version: tuple[int, int]) -> dict[str, object]:
     """Return the `pyrightconfig.json`: all files, the two import rules, and nothing else.
 
-    What pyright leaves out whatever `exclude` says, `lay_out` renames. Without the code of
+    What pyright leaves out whatever `exclude` says, `write_tree` renames. Without the code of
     libraries an import is resolved all the same, only not read.
     """
     return {
@@ -134,7 +134,7 @@ def configuration(version: tuple[int, int]) -> dict[str, object]:
     }
 
 
-def stand_in(search: SearchPaths) -> str:
+def render_interpreter(search: SearchPaths) -> str:
     """Return a shell script that answers, like the observed interpreter, what pyright asks of one.
 
     pyright runs `<python> -c <code>` once and reads `{"path": [...], "prefix": "..."}`; since the

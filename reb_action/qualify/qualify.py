@@ -19,7 +19,7 @@ from reb_action.model.manifest import Framework, Level, Manifest, Outcome
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.probe import gpu_witness
-from reb_action.probe.imports import sources
+from reb_action.probe.imports import read_sources
 from reb_action.progress import Progress
 from reb_action.qualify import oracle
 from reb_action.qualify.oracle import Building, Sabotage
@@ -124,7 +124,7 @@ def _shadows(plan: Plan) -> tuple[str, ...]:
     try:
         entrypoints.demand_entrypoints(wanted, checkout)
         entrypoints.demand_oracle(wanted, checkout)
-        texts = sources(checkout)
+        texts = read_sources(checkout)
     finally:
         shutil.rmtree(folder)
     found = {shadow_of(wanted, level, texts) for level in plan.levels}
@@ -186,7 +186,7 @@ def _unbuilt(verdict: Verdict) -> str | None:
 
 
 def _hardware() -> str:
-    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.own_nothing) as seen:
         pass
     names = sorted({gpu.name for gpu in seen.gpus})
     gpus = f"{len(seen.gpus)} x {names[0]}, driver {seen.driver}" if names else "no GPU"

@@ -27,7 +27,7 @@ class Trace:
     expires: int
 
 
-def trace_of(spec: SandboxSpec) -> Trace:
+def make_trace(spec: SandboxSpec) -> Trace:
     """Return the trace that a sandbox made here and now leaves."""
     return Trace(
         session=spec.session,
@@ -57,7 +57,7 @@ def has_folder(trace: Trace) -> bool:
     return Path(trace.mount).is_dir()
 
 
-def labels_of(trace: Trace) -> dict[str, str]:
+def format_labels(trace: Trace) -> dict[str, str]:
     """Write a trace as labels."""
     return {
         "reb.session": trace.session,

@@ -8,7 +8,14 @@ from reb_action import documents
 from reb_action.documents import NotJsonError
 from reb_action.errors import DocumentError, SandboxError
 from reb_action.sandbox.local.files import remove_tree
-from reb_action.sandbox.owner import Alive, Trace, is_leftover, labels_of, parse_labels, trace_of
+from reb_action.sandbox.owner import (
+    Alive,
+    Trace,
+    format_labels,
+    is_leftover,
+    make_trace,
+    parse_labels,
+)
 from reb_action.sandbox.protocol import SandboxSpec
 
 _NAME: Final = "trace.json"
@@ -17,7 +24,7 @@ _LIMIT_BYTES: Final = 16 * 1024
 
 def mark(work: Path, spec: SandboxSpec) -> None:
     """Make a scratch folder that says whose it is; `spec.mount` lies in it."""
-    documents.write_bytes(work / _NAME, documents.dump_json(dict(labels_of(trace_of(spec)))))
+    documents.write_bytes(work / _NAME, documents.dump_json(dict(format_labels(make_trace(spec)))))
     Path(spec.mount).mkdir(parents=True, exist_ok=True)
 
 

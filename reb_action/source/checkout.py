@@ -16,7 +16,7 @@ from reb_action.documents import show
 from reb_action.errors import SourceError
 from reb_action.model.manifest import Manifest
 from reb_action.source import pristine
-from reb_action.source.git import git, has_commit
+from reb_action.source.git import has_commit, run_git
 from reb_action.source.pristine import Source
 
 FETCH_SECONDS: Final = 1800
@@ -52,7 +52,7 @@ def checkout(
     return replace(found, folder=folder)
 
 
-def in_mirror(mirror: Path, repository: str) -> Path | None:
+def find_in_mirror(mirror: Path, repository: str) -> Path | None:
     """Return where a folder of mirrors has a repository, as `owner/name` or flat; None if not."""
     mirror = mirror.absolute()
     if not mirror.is_dir():
@@ -72,7 +72,7 @@ def _demand_pinned(manifest: Manifest) -> None:
 
 
 def _url(manifest: Manifest, mirror: Path | None, origin: str) -> str:
-    found = None if mirror is None else in_mirror(mirror, manifest.repository)
+    found = None if mirror is None else find_in_mirror(mirror, manifest.repository)
     if found is not None:
         _demand_commit(found, manifest)
         return found.as_uri()
@@ -100,9 +100,9 @@ def _demand_commit(place: Path, manifest: Manifest) -> None:
 
 
 def _fetch(git_dir: Path, url: str, manifest: Manifest) -> None:
-    git(git_dir, "init", "--quiet", "--template=", to="prepare the checkout")
+    run_git(git_dir, "init", "--quiet", "--template=", to="prepare the checkout")
     (git_dir / "config").write_text(_CONFIG, encoding="ascii")
-    git(
+    run_git(
         git_dir,
         *("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--"),
         *(url, manifest.commit),
@@ -110,7 +110,11 @@ def _fetch(git_dir: Path, url: str, manifest: Manifest) -> None:
         seconds=FETCH_SECONDS,
         protocol=urlsplit(url).scheme,
     )
-    kind = git(git_dir, "cat-file", "-t", manifest.commit, to="look the commit up").decode().strip()
+    kind = (
+        run_git(git_dir, "cat-file", "-t", manifest.commit, to="look the commit up")
+        .decode()
+        .strip()
+    )
     if kind != "commit":
         raise SourceError(f"{manifest.commit} of {manifest.repository} is a {kind}, not a commit")
 
@@ -120,9 +124,9 @@ def _lay_out(folder: Path, commit: str) -> None:
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
     # Refuses what must not be written, before anything is.
-    pristine.read(folder, commit)
-    git(git_dir, "read-tree", commit, to="read the commit")
+    pristine.read_source(folder, commit)
+    run_git(git_dir, "read-tree", commit, to="read the commit")
     # Unlike `git checkout` it runs nothing and leaves no times or owners in the index.
     to = ("checkout-index", "--all", "--quiet")
-    git(git_dir, f"--work-tree={folder}", *to, to="check the commit out")
+    run_git(git_dir, f"--work-tree={folder}", *to, to="check the commit out")
     (git_dir / "HEAD").write_text(f"{commit}\n", encoding="ascii")

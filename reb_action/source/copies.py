@@ -8,16 +8,16 @@ from pathlib import Path
 from reb_action.documents import show
 from reb_action.errors import SourceError
 from reb_action.sandbox.archive import Member, pack
-from reb_action.source.pristine import Source, TrackedFile, above
+from reb_action.source.pristine import Source, TrackedFile, list_parents
 
 
-def archive(source: Source) -> bytes:
+def pack_source(source: Source) -> bytes:
     """Return the whole work tree with `.git` as a tar archive, links last."""
     everything = (*_git_members(source.folder), *_members(source, source.files, source.submodules))
     return pack(everything, mtime=source.committed_at)
 
 
-def archive_of(source: Source, paths: Iterable[str]) -> bytes:
+def pack_files(source: Source, paths: Iterable[str]) -> bytes:
     """Return some tracked files, with the folders above them, as a tar archive."""
     by_path = {file.path: file for file in source.files}
     wanted = sorted(set(paths))
@@ -43,7 +43,7 @@ def _members(
 ) -> Iterator[Member]:
     files = sorted(files, key=lambda file: (file.is_link, file.path))
     paths = (*(file.path for file in files), *(f"{path}/" for path in submodules))
-    for folder in sorted({folder for path in paths for folder in above(path)}):
+    for folder in sorted({folder for path in paths for folder in list_parents(path)}):
         yield Member(path=folder, folder=True)
     yield from (_member(source, file) for file in files)
 

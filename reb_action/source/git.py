@@ -36,7 +36,7 @@ _ENVIRONMENT: Final = {
 }
 
 
-def git(
+def run_git(
     git_dir: Path, *arguments: str, to: str, seconds: float = SECONDS, protocol: str = "none"
 ) -> bytes:
     """Run git on one git folder, never on one found above it, and return what it printed.

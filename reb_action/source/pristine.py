@@ -13,7 +13,7 @@ from typing import Final
 from reb_action.documents import show
 from reb_action.errors import SourceError
 from reb_action.sandbox.archive import EARLIEST
-from reb_action.source.git import git
+from reb_action.source.git import run_git
 
 LIMIT_BYTES: Final = 4 * 1024**3
 """Largest checkout, without `.git`; the largest of the corpus has about a tenth of it."""
@@ -62,7 +62,7 @@ def open_existing(folder: Path, commit: str) -> Source:
     head = folder / ".git" / "HEAD"
     if not head.is_file() or head.read_text(encoding="ascii", errors="replace").strip() != commit:
         raise SourceError(f"{folder} is no checkout of {commit}; start the trial again")
-    source = read(folder, commit)
+    source = read_source(folder, commit)
     for file in source.files:
         if not _is_there(folder, file):
             raise SourceError(
@@ -72,11 +72,13 @@ def open_existing(folder: Path, commit: str) -> Source:
     return source
 
 
-def read(folder: Path, commit: str) -> Source:
+def read_source(folder: Path, commit: str) -> Source:
     """Return what the commit in `.git` of a folder has; raises SourceError if it is unsafe."""
     git_dir = folder / ".git"
-    time = git(git_dir, "show", "--no-patch", "--format=%ct", commit, to="read the commit")
-    listing = git(git_dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, to="list its files")
+    time = run_git(git_dir, "show", "--no-patch", "--format=%ct", commit, to="read the commit")
+    listing = run_git(
+        git_dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, to="list its files"
+    )
     entries = tuple(_entry(line) for line in listing.split(b"\0")[:-1])
     _refuse_unsafe(entries)
     return Source(
@@ -106,7 +108,7 @@ def _refuse_unsafe(entries: tuple[TrackedFile, ...]) -> None:
     for entry in entries:
         if any(_unsafe(part) for part in entry.path.split("/")):
             raise SourceError(f"the repository has a file {show(entry.path)}, which git forbids")
-        if any(folder in paths for folder in above(entry.path)):
+        if any(folder in paths for folder in list_parents(entry.path)):
             raise SourceError(f"{show(entry.path)} lies below a file; the tree is malformed")
 
 
@@ -114,7 +116,7 @@ def _unsafe(part: str) -> bool:
     return part.lower() in ("", ".", "..", ".git", "git~1")
 
 
-def above(path: str) -> Iterator[str]:
+def list_parents(path: str) -> Iterator[str]:
     """Yield each folder above a path."""
     parts = path.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts)))

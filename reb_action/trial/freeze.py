@@ -8,9 +8,9 @@ from reb_action import documents
 from reb_action.judge import report_fault
 from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
 from reb_action.model.observation import Interpreter
-from reb_action.probe.checkout import protect_all
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.edited_copies import Elsewhere, look_elsewhere
+from reb_action.probe.edited_copies import ModuleScan, scan_modules
+from reb_action.probe.guard import protect_tracked_files
 from reb_action.probe.interpreter import observe_interpreter
 from reb_action.probe.survey import Restored, Survey, restore, survey
 from reb_action.progress import Progress
@@ -61,7 +61,7 @@ def _look(
     seen = survey(room, pristine, interpreter=path)
     restored = restore(room, pristine, seen)
     if restored.fault is None:
-        protect_all(room, pristine)
+        protect_tracked_files(room, pristine)
     interpreter = None
     if isinstance(claimed, Report) and fault is None:
         interpreter = _interpreter(room, claimed, seen, restored)
@@ -89,10 +89,10 @@ def _interpreter(
     return observe_interpreter(room, claimed, seen.interpreter)
 
 
-def _elsewhere(room: ProbeContext, pristine: Source, interpreter: Interpreter | None) -> Elsewhere:
+def _elsewhere(room: ProbeContext, pristine: Source, interpreter: Interpreter | None) -> ModuleScan:
     if interpreter is None or interpreter.fault is not None:
-        return Elsewhere()
-    return look_elsewhere(room, pristine, interpreter.search_paths, interpreter.hooks)
+        return ModuleScan()
+    return scan_modules(room, pristine, interpreter.search_paths, interpreter.hooks)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

@@ -100,14 +100,14 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
     if (
         options.mirror
-        and source_checkout.in_mirror(options.mirror, options.manifest.repository) is None
+        and source_checkout.find_in_mirror(options.mirror, options.manifest.repository) is None
     ):
         tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
     checkout = source_checkout.checkout(
         options.manifest, folder=layout.source, mirror=options.mirror
     )
     entrypoints.demand_entrypoints(options.manifest, checkout)
-    sandbox.put(sandbox.layout.repository, copies.archive(checkout))
+    sandbox.put(sandbox.layout.repository, copies.pack_source(checkout))
     return state.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
 
 

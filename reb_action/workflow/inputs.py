@@ -11,7 +11,7 @@ from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.plan import Wish
 from reb_action.resources import data_folder
-from reb_action.source.git import git
+from reb_action.source.git import run_git
 
 
 def wishes(repositories: str, agents: str) -> tuple[Wish, ...]:
@@ -51,7 +51,7 @@ def changed(workspace: Path, since: str | None) -> frozenset[str] | None:
     if since.startswith("-"):
         raise UsageError(f"{since!r} is not a commit; name one such as HEAD^1")
     to = f"compare with {since}; check out with fetch-depth: 2"
-    listing = git(workspace / ".git", "diff", "--name-only", "-z", since, "HEAD", "--", to=to)
+    listing = run_git(workspace / ".git", "diff", "--name-only", "-z", since, "HEAD", "--", to=to)
     return frozenset(path.decode("utf-8", "replace") for path in listing.split(b"\0") if path)
 
 

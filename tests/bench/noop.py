@@ -24,7 +24,7 @@ import docker
 from reb_action.corpus import manifests
 from reb_action.demo import committed
 from reb_action.sandbox.docker.options import container_options
-from reb_action.sandbox.owner import trace_of
+from reb_action.sandbox.owner import make_trace
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
 from reb_action.session.state import AgentChoice
 from reb_action.source import checkout as source_checkout
@@ -42,7 +42,7 @@ def floor(client, image, mount, checkout):
         kind=Kind.DOCKER, session=os.urandom(8).hex(), trial="floor", image=image,
         mount=str(mount), scratch="", network=Network.OPEN,
     )  # fmt: skip
-    container = client.containers.create(**container_options(spec, trace_of(spec), image=image))
+    container = client.containers.create(**container_options(spec, make_trace(spec), image=image))
     container.start()
     container.put_archive("/workspace", checkout)
     container.put_archive("/opt/agent", EMPTY)

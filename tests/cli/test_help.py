@@ -46,7 +46,7 @@ def test_mirrors_are_found_as_the_help_says(tmp_path):
         place = tmp_path / shape.replace("/", "-") / shape
         (place / "objects").mkdir(parents=True)
         (place / "HEAD").touch()
-        assert checkout.in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
+        assert checkout.find_in_mirror(tmp_path / shape.replace("/", "-"), "owner/name") == place
 
 
 @pytest.mark.parametrize(

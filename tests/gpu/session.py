@@ -96,7 +96,7 @@ def check(case, verdict):
 def cost_of_watching():
     """Return the share of one core that sampling takes, over five seconds."""
     began = time.process_time()
-    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.own_nothing) as seen:
         time.sleep(5)
     return (time.process_time() - began) / 5, seen.samples
 
@@ -172,7 +172,7 @@ def main():
     mirror = options.scratch / "mirror"
     wanted = committed(HERE / "bait", mirror)
     rows = []
-    with gpu_witness.watch(gpu_witness.nothing_owned) as seen:
+    with gpu_witness.watch(gpu_witness.own_nothing) as seen:
         two = seen.present > 1
     for case in (*cases(), *(cases_of_two() if two else ())):
         # Where there are two GPUs, the absence of one cannot be shown.

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from reb_action.imports import import_statements
-from reb_action.probe.decoy import EXIT_CODE, decoy_text
+from reb_action.probe.decoy import EXIT_CODE, render_decoy
 
 SOURCE = b"""from __future__ import annotations
 import json, absent
@@ -23,7 +23,7 @@ def decoy(folder, source, *argv, beside="print('beside')", prefix=None):
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "beside.py").write_text(beside)
-    text = decoy_text(
+    text = render_decoy(
         import_statements(source), path=str(folder / "token"), token="t1", prefix=prefix
     )
     (package / "train.py").write_text(text)

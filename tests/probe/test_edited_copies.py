@@ -12,7 +12,7 @@ from reb_action.corpus.manifests import load
 from reb_action.model.manifest import Level
 from reb_action.probe import hooks
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.edited_copies import look_elsewhere, own_modules
+from reb_action.probe.edited_copies import list_own_modules, scan_modules
 from reb_action.source.pristine import Source, TrackedFile
 
 DEMO = Path(__file__).parents[1] / "demo" / "manifest.yaml"
@@ -45,7 +45,7 @@ def source(tmp_path):
 
 
 @pytest.fixture
-def room(scratch, tmp_path):
+def context(scratch, tmp_path):
     full = load(DEMO)
     entrypoint = replace(full.entrypoints[Level.C1], decoy="scripts/train.py")
     wanted = replace(full, entrypoints={Level.C1: entrypoint})
@@ -59,19 +59,19 @@ def room(scratch, tmp_path):
 
 
 @pytest.fixture
-def site(room):
+def site(context):
     """A folder of installed packages with true copies of both modules."""
-    place = Path(room.layout.home, "site-packages")
-    shutil.copytree(Path(room.layout.repository, "src"), place)
+    place = Path(context.layout.home, "site-packages")
+    shutil.copytree(Path(context.layout.repository, "src"), place)
     return place
 
 
-def copies(room, source, search_paths):
-    return look_elsewhere(room, source, search_paths).copies
+def copies(context, source, search_paths):
+    return scan_modules(context, source, search_paths).copies
 
 
-def shadowing(room, source, *search_paths):
-    return look_elsewhere(room, source, search_paths).shadowing
+def shadowing(context, source, *search_paths):
+    return scan_modules(context, source, search_paths).shadowing
 
 
 def write(*paths):
@@ -83,11 +83,11 @@ def write(*paths):
 @pytest.mark.parametrize(
     "name", ["argparse.py", "argparse.pyc", "json/__init__.py", "yaml.py", "yaml.cpython-311.so"]
 )
-def test_untracked_module_that_stands_for_another_is_told(room, source, name):
-    site = Path(room.layout.home, "site-packages")
-    write(Path(room.layout.repository, "scripts", name), site / "yaml/__init__.py")
+def test_untracked_module_that_stands_for_another_is_told(context, source, name):
+    site = Path(context.layout.home, "site-packages")
+    write(Path(context.layout.repository, "scripts", name), site / "yaml/__init__.py")
     told = f"scripts/{name.removesuffix('/__init__.py')}"
-    assert shadowing(room, source, str(site)) == (told,)
+    assert shadowing(context, source, str(site)) == (told,)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_untracked_module_that_stands_for_another_is_told(room, source, name):
         "env/site-packages/argparse.py",
     ],
 )
-def test_untracked_file_that_stands_for_nothing_is_not_told(room, source, name):
-    root = Path(room.layout.repository)
-    write(root / name, Path(room.layout.home, "site-packages/yaml.py"))
-    site = str(Path(room.layout.home, "site-packages"))
-    assert shadowing(room, source, site, str(root / "env/site-packages")) == ()
+def test_untracked_file_that_stands_for_nothing_is_not_told(context, source, name):
+    root = Path(context.layout.repository)
+    write(root / name, Path(context.layout.home, "site-packages/yaml.py"))
+    site = str(Path(context.layout.home, "site-packages"))
+    assert shadowing(context, source, site, str(root / "env/site-packages")) == ()
 
 
-def test_untracked_module_in_a_search_path_within_the_checkout_is_told(room, source):
+def test_untracked_module_in_a_search_path_within_the_checkout_is_told(context, source):
     # As the .pth file of an editable install adds it; the tracked json.py is the commit's own.
-    src = Path(room.layout.repository, "src")
+    src = Path(context.layout.repository, "src")
     write(src / "random.py")
-    assert shadowing(room, source, str(src), room.layout.repository) == ("src/random.py",)
+    assert shadowing(context, source, str(src), context.layout.repository) == ("src/random.py",)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_untracked_module_in_a_search_path_within_the_checkout_is_told(room, sou
     ],
 )
 def test_hook_is_known_by_the_hash_of_each_of_its_files(
-    room, source, site, monkeypatch, pth, module, known
+    context, source, site, monkeypatch, pth, module, known
 ):
     honest = b"patch()\n"
     files = {"_virtualenv.pth": b"import _virtualenv", "_virtualenv.py": honest}
@@ -133,7 +133,7 @@ def test_hook_is_known_by_the_hash_of_each_of_its_files(
     (site / "_virtualenv.py").write_bytes(module or honest)
     hook = f"pth: {site}/_virtualenv.pth"
     monkeypatch.setattr(hooks, "_known", lambda: (("virtualenv 1", entry),))
-    found = look_elsewhere(room, source, (), (hook,)).known_hooks
+    found = scan_modules(context, source, (), (hook,)).known_hooks
     assert found == ({hook: "virtualenv 1"} if known else {})
 
 
@@ -147,7 +147,7 @@ def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
 
 
 def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
-    told = [(str(place), below) for place, below, _ in own_modules(source)]
+    told = [(str(place), below) for place, below, _ in list_own_modules(source)]
     assert told == [
         ("scripts/train.py", ""),
         ("src/thing", "__init__.py"),
@@ -158,9 +158,9 @@ def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
     ]
 
 
-def test_true_copies_and_the_checkout_itself_are_not_told(room, source, site):
-    src = Path(room.layout.repository, "src")
-    assert copies(room, source, (str(site), str(src))) == ()
+def test_true_copies_and_the_checkout_itself_are_not_told(context, source, site):
+    src = Path(context.layout.repository, "src")
+    assert copies(context, source, (str(site), str(src))) == ()
 
 
 @pytest.mark.parametrize(
@@ -171,34 +171,34 @@ def test_true_copies_and_the_checkout_itself_are_not_told(room, source, site):
         ("single.py", "VALUE = 9\n"),
     ],
 )
-def test_edited_file_of_a_copy_is_told(room, source, site, name, content):
+def test_edited_file_of_a_copy_is_told(context, source, site, name, content):
     (site / name).write_text(content)
-    assert copies(room, source, (str(site),)) == (f"{site}/{name}",)
+    assert copies(context, source, (str(site),)) == (f"{site}/{name}",)
 
 
-def test_copy_that_is_a_link_to_an_edited_one_is_told(room, source, site):
+def test_copy_that_is_a_link_to_an_edited_one_is_told(context, source, site):
     shutil.move(site / "thing", site / "elsewhere")
     (site / "thing").symlink_to("elsewhere")
     (site / "thing/fit.py").write_text("VALUE = 9\n")
-    assert copies(room, source, (str(site),)) == (f"{site}/thing/fit.py",)
+    assert copies(context, source, (str(site),)) == (f"{site}/thing/fit.py",)
 
 
-def test_edited_copy_beside_the_script_is_told(room, source, site):
+def test_edited_copy_beside_the_script_is_told(context, source, site):
     (site / "thing/fit.py").write_text("VALUE = 9\n")
-    beside = Path(room.layout.repository, "scripts/thing")
+    beside = Path(context.layout.repository, "scripts/thing")
     shutil.move(site / "thing", beside)
-    assert copies(room, source, ()) == (f"{beside}/fit.py",)
+    assert copies(context, source, ()) == (f"{beside}/fit.py",)
 
 
-def test_another_module_of_the_same_name_is_no_copy(room, source, site):
+def test_another_module_of_the_same_name_is_no_copy(context, source, site):
     shutil.rmtree(site / "thing")
     (site / "thing").mkdir()
     (site / "thing/__init__.py").write_text("VALUE = 9\n")
-    assert copies(room, source, (str(site),)) == ()
+    assert copies(context, source, (str(site),)) == ()
 
 
-def test_copies_of_any_size_and_name_are_told(room, source, site):
+def test_copies_of_any_size_and_name_are_told(context, source, site):
     os.truncate(site / "thing/fit.py", 1 << 40)
     odd = site.with_name("odd\udcff")
     site.rename(odd)
-    assert copies(room, source, (str(odd),)) == (f"{site.with_name('odd')}\\xff/thing/fit.py",)
+    assert copies(context, source, (str(odd),)) == (f"{site.with_name('odd')}\\xff/thing/fit.py",)

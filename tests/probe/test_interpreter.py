@@ -12,7 +12,7 @@ import pytest
 from reb_action.corpus.manifests import load
 from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.interpreter import observe_interpreter, version_of
+from reb_action.probe.interpreter import observe_interpreter, parse_hexversion
 from reb_action.probe.survey import InterpreterFile
 from reb_action.resources import data_folder
 from tests.support.evidence import report
@@ -33,11 +33,11 @@ FACTS = data_folder("probes") / "facts.py"
     ],
 )
 def test_hexversion_is_read(number, version):
-    assert version_of(number) == version
+    assert parse_hexversion(number) == version
 
 
 def test_hexversion_of_this_python_is_its_version():
-    assert version_of(sys.hexversion) == "{}.{}.{}".format(*sys.version_info[:3])
+    assert parse_hexversion(sys.hexversion) == "{}.{}.{}".format(*sys.version_info[:3])
 
 
 def hooks(tmp_path, folder, *, isolated=("-S",)):
@@ -131,9 +131,9 @@ def observed(sandbox, python, *, kind="elf", cpython=True):
     manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
     mount = Path(sandbox.spec.mount)
     reveal(mount, manifest)
-    room = ProbeContext(sandbox=sandbox, mount=mount, manifest=manifest)
+    context = ProbeContext(sandbox=sandbox, mount=mount, manifest=manifest)
     file = InterpreterFile(resolved=os.path.realpath(python), kind=kind, cpython=cpython)
-    return observe_interpreter(room, report(python_path=str(python), torch_version=None), file)
+    return observe_interpreter(context, report(python_path=str(python), torch_version=None), file)
 
 
 SILENT = PlainAnswers()

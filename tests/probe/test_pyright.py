@@ -15,7 +15,7 @@ from reb_action.probe import installed as installed_module
 from reb_action.probe import pyright, toolchain
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.imports import _beside, _ghosts
-from reb_action.probe.installed import Installed, Module, installed
+from reb_action.probe.installed import InstalledModules, Module, inspect_modules
 from reb_action.probe.pyright import Tree, resolve
 from reb_action.source.pristine import Source, TrackedFile
 
@@ -37,7 +37,7 @@ DEATHS = {
 
 
 @pytest.fixture
-def room(scratch):
+def context(scratch):
     manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
     mount = Path(scratch.spec.mount)
     reveal(mount, manifest)
@@ -49,7 +49,7 @@ def argv(code):
     return lambda *, tools, folder: (sys.executable, "-c", code, folder, tools)
 
 
-def stand_in(monkeypatch, death, *, when):
+def render_interpreter(monkeypatch, death, *, when):
     """Put a program in pyright's place, which dies when the environment is what `when` says."""
     code = (
         "import os, sys, time\n"
@@ -65,28 +65,28 @@ TREE = Tree(files={"a.py": b"import b"}, search=SEARCH)
 
 
 @pytest.mark.parametrize(("death", "why"), DEATHS.values(), ids=DEATHS)
-def test_pyright_that_dies_of_an_environment_is_its_failure(room, monkeypatch, death, why):
-    stand_in(monkeypatch, death, when="there")
-    seen = resolve(room, TREE)
+def test_pyright_that_dies_of_an_environment_is_its_failure(context, monkeypatch, death, why):
+    render_interpreter(monkeypatch, death, when="there")
+    seen = resolve(context, TREE)
     assert isinstance(seen, str)
     assert seen.startswith(f"pyright cannot look at this environment: {why}")
 
 
-def test_pyright_that_dies_without_an_environment_too_is_ours(room, monkeypatch):
-    stand_in(monkeypatch, "sys.exit(3)", when="True")
+def test_pyright_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
+    render_interpreter(monkeypatch, "sys.exit(3)", when="True")
     with pytest.raises(
         ToolchainError, match=r"^pyright does not work in the sandbox: exit code 3; run it again$"
     ):
-        resolve(room, TREE)
+        resolve(context, TREE)
 
 
-def test_pyright_that_works_is_asked_once(room, monkeypatch):
-    stand_in(monkeypatch, "sys.exit(2)", when="not there")
+def test_pyright_that_works_is_asked_once(context, monkeypatch):
+    render_interpreter(monkeypatch, "sys.exit(2)", when="not there")
     nothing = frozenset[str]()
-    assert resolve(room, TREE) == Unresolved(missing=nothing, stub_only=nothing, files=1)
+    assert resolve(context, TREE) == Unresolved(missing=nothing, stub_only=nothing, files=1)
 
 
-def test_mapped_modules_stand_in_a_search_path_of_their_own(room, monkeypatch):
+def test_mapped_modules_stand_in_a_search_path_of_their_own(context, monkeypatch):
     links = (("ns", "/dep/ns"), ("ns.part", "/dep/part"), ("one.two", "/dep/two.py"))
     code = (
         "import json, os, sys; root = sys.argv[1] + '/mapped'\n"
@@ -99,8 +99,8 @@ def test_mapped_modules_stand_in_a_search_path_of_their_own(room, monkeypatch):
     monkeypatch.setattr(toolchain, "argv", argv(code))
     place = "imports-1"
     tree = Tree(files={}, search=SEARCH, links=links)
-    pyright._lay_out(room, tree, place)
-    ended = pyright._pyright(room, place)
+    pyright._lay_out(context, tree, place)
+    ended = pyright._pyright(context, place)
     found = {"ns": "/dep/ns", "one/two.py": "/dep/two.py"}
     assert json.loads(ended.stderr) == [found, True]
 
@@ -117,13 +117,13 @@ def test_mapped_modules_stand_in_a_search_path_of_their_own(room, monkeypatch):
         ("one", "a\0b"),
     ],
 )
-def test_answer_that_names_no_module_makes_no_link(room, name, target):
-    before = set(room.mount.parent.rglob("*"))
+def test_answer_that_names_no_module_makes_no_link(context, name, target):
+    before = set(context.mount.parent.rglob("*"))
     tree = Tree(files={}, search=SEARCH, links=((name, target),))
-    pyright._lay_out(room, tree, "imports-1")
-    made = set(room.mount.parent.rglob("*")) - before
+    pyright._lay_out(context, tree, "imports-1")
+    made = set(context.mount.parent.rglob("*")) - before
     assert [path for path in made if path.is_symlink()] == []
-    assert all(path.is_relative_to(room.mount / "imports-1") for path in made)
+    assert all(path.is_relative_to(context.mount / "imports-1") for path in made)
 
 
 INTERPRETER = Interpreter(path="/venv/bin/python", fault=None, path_is_good=True)
@@ -132,13 +132,13 @@ THING = Interpreter(
 )
 
 
-def probe(room, monkeypatch, code):
+def probe(context, monkeypatch, code):
     """Put other code in the probe's place; `there` says whether it is given an environment."""
     head = (
         "import json, os, sys, time; there = json.load(open(sys.argv[1]))['search_paths'] != []\n"
         "nothing = json.dumps({'modules': [], 'mapped': [], 'built': []})\n"
     )
-    (room.mount / "probes" / "installed.py").write_text(head + code)
+    (context.mount / "probes" / "installed.py").write_text(head + code)
     monkeypatch.setattr(installed_module, "_TIMEOUT_SECONDS", 2)
 
 
@@ -151,26 +151,26 @@ def probe(room, monkeypatch, code):
         ("nothing = '{}['", "exit code 0"),
     ],
 )
-def test_probe_that_dies_of_an_environment_is_its_failure(room, monkeypatch, death, why):
-    probe(room, monkeypatch, f"if there: {death}\nprint(nothing)")
-    seen = installed(room, THING, ("thing",), native=())
-    assert seen == Installed(fault=f"what is installed cannot be seen: {why}")
+def test_probe_that_dies_of_an_environment_is_its_failure(context, monkeypatch, death, why):
+    probe(context, monkeypatch, f"if there: {death}\nprint(nothing)")
+    seen = inspect_modules(context, THING, ("thing",), native=())
+    assert seen == InstalledModules(fault=f"what is installed cannot be seen: {why}")
 
 
-def test_probe_that_dies_without_an_environment_too_is_ours(room, monkeypatch):
-    probe(room, monkeypatch, "sys.exit('no such file')")
+def test_probe_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
+    probe(context, monkeypatch, "sys.exit('no such file')")
     with pytest.raises(SandboxError, match=r"^what is installed cannot be seen: no such file; run"):
-        installed(room, INTERPRETER, ("thing",), native=())
+        inspect_modules(context, INTERPRETER, ("thing",), native=())
 
 
-def test_what_the_probe_sees_is_read(room, tmp_path):
+def test_what_the_probe_sees_is_read(context, tmp_path):
     (tmp_path / "thing.py").write_text("")
     (tmp_path / "other.py").write_text("work()\n" * 100)
     seen = Interpreter(path="", fault=None, path_is_good=True, search_paths=(str(tmp_path),))
-    found = installed(room, seen, ("thing", "other", "gone"), native=("/gone/thing.so",))
+    found = inspect_modules(context, seen, ("thing", "other", "gone"), native=("/gone/thing.so",))
     thing = Module(name="thing", listed=False, code_bytes=0)
     other = Module(name="other", listed=False, code_bytes=600)
-    assert found == Installed(modules=(other, thing))
+    assert found == InstalledModules(modules=(other, thing))
     assert found.hollow == {"thing"}
 
 
@@ -178,14 +178,14 @@ def test_what_the_probe_sees_is_read(room, tmp_path):
     ("missing", "ghosts"), [({"thing"}, {"thing"}), ({"thing", "other"}, {"thing"}), (set(), set())]
 )
 def test_what_resolves_only_in_an_environment_where_nothing_stands_is_hollow(
-    room, monkeypatch, missing, ghosts
+    context, monkeypatch, missing, ghosts
 ):
     alone = Unresolved(missing=frozenset(missing), stub_only=frozenset(), files=1)
     monkeypatch.setattr(imports_module, "resolve_alone", lambda *_: alone)
-    found = Installed(modules=(Module(name="other", listed=True, code_bytes=9),))
+    found = InstalledModules(modules=(Module(name="other", listed=True, code_bytes=9),))
     first = Unresolved(missing=frozenset({"gone"}), stub_only=frozenset({"yaml"}), files=1)
     wanted = frozenset({"thing", "other", "gone", "yaml"})
-    assert _ghosts(room, TREE, found, wanted, first) == ghosts
+    assert _ghosts(context, TREE, found, wanted, first) == ghosts
 
 
 def test_only_what_can_stand_beside_the_tracked_files_is_laid_out(tmp_path):

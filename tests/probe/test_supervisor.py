@@ -109,9 +109,9 @@ def test_answer_that_is_no_regular_file_is_none(out, make):
 
 
 def test_run_that_kills_its_supervisor_is_lost_and_leaves_nothing(scratch):
-    room = room_of(scratch)
+    context = context_of(scratch)
     code = "import os, time\nif os.fork():\n    os.kill(os.getppid(), 9)\ntime.sleep(300)"
-    seen = supervise(room, request_of(scratch, code))
+    seen = supervise(context, request_of(scratch, code))
     assert (seen.lost, seen.exit_code) == ("the run ended its supervisor", None)
     assert scratch.halt() == ()
 
@@ -154,15 +154,15 @@ class Scripted:
 )
 def test_answer_counts_only_if_it_ended_well_and_nothing_is_left(sandbox, lost, survivors):
     manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
-    room = ProbeContext(sandbox=sandbox, mount=Path("/nowhere"), manifest=manifest)
-    seen = supervise(room, request_of(sandbox, ""))
+    context = ProbeContext(sandbox=sandbox, mount=Path("/nowhere"), manifest=manifest)
+    seen = supervise(context, request_of(sandbox, ""))
     assert lost in seen.lost if lost else seen.lost is None
     assert seen.survivors == survivors
 
 
 @pytest.mark.docker
 def test_memory_environment_and_channels_of_the_supervisor_are_closed(container):
-    room = room_of(container)
+    context = context_of(container)
     code = """
 import os
 for name in ("environ", "mem", "maps", "fd/2"):
@@ -172,11 +172,11 @@ for name in ("environ", "mem", "maps", "fd/2"):
     except PermissionError:
         print(name, "is closed")
 """
-    seen = supervise(room, request_of(container, code))
+    seen = supervise(context, request_of(container, code))
     assert seen.log == b"environ is closed\nmem is closed\nmaps is closed\nfd/2 is closed\n"
 
 
-def room_of(sandbox):
+def context_of(sandbox):
     """Reveal the probes in a sandbox."""
     manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
     mount = Path(sandbox.spec.mount)

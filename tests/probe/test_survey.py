@@ -330,8 +330,8 @@ class Answering:
 
 
 @pytest.fixture
-def room(scratch, tmp_path):
-    """A room of a real sandbox, whose checkout is empty."""
+def context(scratch, tmp_path):
+    """A context of a real sandbox, whose checkout is empty."""
     (tmp_path / "mount").mkdir(exist_ok=True)
     manifest = load(DEMO)
     reveal(tmp_path / "mount", manifest)
@@ -365,43 +365,45 @@ def ended(code, stdout=b"", stderr=b"", *, timed_out=False):
         (ended(0, stdout=b"{cut"), "exit code 0"),
     ],
 )
-def test_look_that_dies_is_the_agents_affair(room, source, end, why):
-    seen = survey(replace(room, sandbox=Answering(room.sandbox, end)), source)
+def test_look_that_dies_is_the_agents_affair(context, source, end, why):
+    seen = survey(replace(context, sandbox=Answering(context.sandbox, end)), source)
     fault = f"the files that the agent left cannot be looked at: {why}"
     assert seen.fault == fault
-    assert restore(room, source, seen).fault == fault
+    assert restore(context, source, seen).fault == fault
 
 
 @pytest.mark.parametrize("code", [2, 125, 126, 127])
-def test_look_that_cannot_begin_is_a_fault_of_the_runner(room, source, code):
-    room = replace(room, sandbox=Answering(room.sandbox, ended(code, stderr=b"env: gone\n")))
+def test_look_that_cannot_begin_is_a_fault_of_the_runner(context, source, code):
+    context = replace(
+        context, sandbox=Answering(context.sandbox, ended(code, stderr=b"env: gone\n"))
+    )
     with pytest.raises(SandboxError, match="cannot be surveyed: exit code"):
-        survey(room, source)
+        survey(context, source)
 
 
-def test_restore_gives_back_every_file_and_looks_again(room, source):
-    restored = restore(room, source, survey(room, source))
+def test_restore_gives_back_every_file_and_looks_again(context, source):
+    restored = restore(context, source, survey(context, source))
     assert restored.fault is None
     assert [(one.path, one.change) for one in restored.touched] == [
         (path, Change.DELETED) for path in FILES
     ]
-    assert survey(room, source).touched == ()
+    assert survey(context, source).touched == ()
 
 
-def test_restore_that_does_not_hold_is_told(room, source):
+def test_restore_that_does_not_hold_is_told(context, source):
     end = ended(0, stdout=json.dumps({"touched": [[1, "modified"]]}).encode())
-    sandbox = Answering(room.sandbox, end)
-    lame = replace(room, sandbox=sandbox)
+    sandbox = Answering(context.sandbox, end)
+    lame = replace(context, sandbox=sandbox)
     restored = restore(lame, source, survey(lame, source))
     why = 'the checkout cannot be made as at the commit: "pkg/__init__.py" stays as it is'
-    assert (restored.fault, sandbox.put_paths) == (why, [room.layout.repository])
+    assert (restored.fault, sandbox.put_paths) == (why, [context.layout.repository])
 
 
-def test_run_is_failed_where_the_checkout_cannot_be_looked_at(room, source):
-    lame = replace(room, sandbox=Answering(room.sandbox, ended(None, timed_out=True)))
+def test_run_is_failed_where_the_checkout_cannot_be_looked_at(context, source):
+    lame = replace(context, sandbox=Answering(context.sandbox, ended(None, timed_out=True)))
     claimed = report.parse(HONEST)
     seen, log = observe_run(lame, source, claimed, Level.C1)
-    result = spec_of(Level.C1).judge(room.manifest, seen)
+    result = spec_of(Level.C1).judge(context.manifest, seen)
     why = "the files that the agent left cannot be looked at: no answer within 600 s"
     assert (result.outcome, result.paper, result.reason) == (Outcome.FAILED, Outcome.FAILED, why)
     assert log == b""
@@ -428,9 +430,9 @@ def test_levels_are_blocked_where_the_checkout_cannot_be_looked_at(tmp_path):
     assert results[Level.C5][0] is Outcome.FAILED
 
 
-def test_interpreter_that_was_not_looked_at_is_a_fault(room):
+def test_interpreter_that_was_not_looked_at_is_a_fault(context):
     claimed = report.parse(HONEST)
-    seen = trial_freeze._interpreter(room, claimed, Survey(), Restored())
+    seen = trial_freeze._interpreter(context, claimed, Survey(), Restored())
     assert (seen.path, seen.fault) == (
         "/opt/env/bin/python",
         "/opt/env/bin/python was not looked at",

@@ -17,12 +17,12 @@ from reb_action.imports import Unresolved, read_unresolved, sufficient_source
 from reb_action.probe.toolchain import (
     ENVIRONMENT,
     SearchPaths,
-    argv,
-    configuration,
+    build_command,
+    build_config,
+    copy_toolchain,
     find_toolchain,
-    lay_out,
-    place,
-    stand_in,
+    render_interpreter,
+    write_tree,
 )
 from tests.support.programs import program
 from tests.support.pyright_run import (
@@ -169,7 +169,7 @@ ByFile = Callable[[str], Unresolved]
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools")
-    place(find_toolchain(), folder)
+    copy_toolchain(find_toolchain(), folder)
     return folder
 
 
@@ -341,7 +341,7 @@ def test_no_configuration_is_read_but_ours(tools: Path, tmp_path: Path):
     off = '{"reportMissingImports": "none", "exclude": ["**"]}'
     write(tmp_path / "pyrightconfig.json", off)
     write(tmp_path / "pyproject.toml", '[tool.pyright]\nreportMissingImports = "none"\n')
-    lay_out(tmp_path / "a", files=[("x.py", b"import a")], search=empty_interpreter())
+    write_tree(tmp_path / "a", files=[("x.py", b"import a")], search=empty_interpreter())
     write(tmp_path / "a/tree/pyproject.toml", '[tool.pyright]\nreportMissingImports = "none"\n')
     write(tmp_path / "a/pyrightconfig.json", off)
     assert read_unresolved(answer(tools, tmp_path / "a")).missing == {"a"}
@@ -352,23 +352,23 @@ def test_no_configuration_is_read_but_ours(tools: Path, tmp_path: Path):
 )
 def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str):
     with pytest.raises(ToolchainError, match=r"is no path of a source in a repository\.$"):
-        lay_out(tmp_path, files=[(path, b"")], search=empty_interpreter())
+        write_tree(tmp_path, files=[(path, b"")], search=empty_interpreter())
 
 
 def test_the_stand_in_answers_any_path_and_nothing_but_it():
     paths = ("/it's", '/"$(id)"\\', "/ä\nb`id`", "/%s")
     search = replace(empty_interpreter(), paths=paths, prefix="/p'")
-    run = subprocess.run(["sh", "-c", stand_in(search)], capture_output=True, check=True)
+    run = subprocess.run(["sh", "-c", render_interpreter(search)], capture_output=True, check=True)
     assert json.loads(run.stdout) == {"path": list(paths), "prefix": "/p'"}
 
 
 def test_what_is_placed_runs_without_anything_else(tools: Path, tmp_path: Path):
-    lay_out(tmp_path, files=[("x.py", b"import a")], search=empty_interpreter())
+    write_tree(tmp_path, files=[("x.py", b"import a")], search=empty_interpreter())
     names = sorted(path.name for path in tools.iterdir())
     assert names == ["node", "pyright"]
     assert {path.stat().st_mode & 0o444 for path in tools.rglob("*")} == {0o444}
     run = subprocess.run(
-        argv(tools=str(tools), folder=str(tmp_path)),
+        build_command(tools=str(tools), folder=str(tmp_path)),
         cwd="/",
         env=dict(ENVIRONMENT),
         timeout=60,
@@ -379,7 +379,7 @@ def test_what_is_placed_runs_without_anything_else(tools: Path, tmp_path: Path):
 
 
 def test_the_configuration_names_the_version_and_the_two_rules():
-    assert configuration((3, 9)) == {
+    assert build_config((3, 9)) == {
         "include": ["."],
         "pythonVersion": "3.9",
         "pythonPlatform": "Linux",

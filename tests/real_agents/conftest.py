@@ -21,7 +21,7 @@ from reb_action.model.agent import AgentRun
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice, ModelChoice
-from reb_action.source.git import git
+from reb_action.source.git import run_git
 from reb_action.trial import agent, start, stop
 from reb_action.trial import options as trial_options
 from tests.support.model_server import KEY, ModelServer
@@ -142,5 +142,5 @@ def _described(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     wanted = committed(place, folder / "mirror")
-    head = git(folder / "mirror" / wanted.repository / ".git", "rev-parse", "HEAD", to="look")
+    head = run_git(folder / "mirror" / wanted.repository / ".git", "rev-parse", "HEAD", to="look")
     return replace(wanted, commit=head.decode().strip())

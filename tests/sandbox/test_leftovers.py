@@ -15,8 +15,8 @@ import pytest
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.docker.engine import connect
-from reb_action.sandbox.local.processes import marker_of
-from reb_action.sandbox.owner import is_leftover, labels_of, parse_labels, trace_of
+from reb_action.sandbox.local.processes import format_marker
+from reb_action.sandbox.owner import format_labels, is_leftover, make_trace, parse_labels
 from reb_action.sandbox.protocol import Kind, Limits, Sandbox, SandboxSpec
 from reb_action.sandbox.select import sweep
 from tests.support.sandbox_fixtures import LIMITS, Start, docker_image, shell, spec_for
@@ -35,7 +35,7 @@ shell(sandbox, f"setsid env -i sleep {sys.argv[4]} >/dev/null 2>&1 &")
 shell(sandbox, f"sleep {sys.argv[4]} & setsid env -i sleep {sys.argv[4]}", timeout_seconds=600)
 """
 
-TRACE = trace_of(
+TRACE = make_trace(
     SandboxSpec(kind=Kind.LOCAL, session="s", trial="t", image=None, mount="/m", scratch="/s")
 )
 
@@ -112,16 +112,16 @@ def test_is_leftover(trace, alive, expected):
 
 
 def test_trace_is_read_from_its_labels():
-    assert parse_labels(labels_of(TRACE)) == TRACE
+    assert parse_labels(format_labels(TRACE)) == TRACE
     assert parse_labels({"reb.session": "s"}) is None
-    assert parse_labels({**labels_of(TRACE), "reb.expires": "soon"}) is None
+    assert parse_labels({**format_labels(TRACE), "reb.expires": "soon"}) is None
 
 
 def test_trace_tells_machine_and_end():
-    trace = trace_of(spec_for(Kind.LOCAL, Path("/f"), limits=Limits(seconds=100)))
+    trace = make_trace(spec_for(Kind.LOCAL, Path("/f"), limits=Limits(seconds=100)))
     assert trace.host == platform.node()
     assert 98 < trace.expires - time.time() < 101
-    assert "reb.mount=%2Ff%2Fmount" in marker_of(trace)
+    assert "reb.mount=%2Ff%2Fmount" in format_marker(trace)
 
 
 def _start_owner(kind: Kind, folder: Path, session: str, mark: int) -> subprocess.Popen[str]:

@@ -14,7 +14,7 @@ from reb_action.probe.supervisor import supervise
 from reb_action.sandbox import select
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.protocol import Command, Kind, Sandbox
-from tests.probe.test_supervisor import request_of, room_of
+from tests.probe.test_supervisor import context_of, request_of
 from tests.support.sandbox_fixtures import KINDS, Start, spec_for
 
 SEED = int(os.environ.get("REB_SEED", "14"))
@@ -166,11 +166,11 @@ def test_nothing_that_a_command_leaves_lives_in_the_next(place: Sandbox):
 
 def test_nothing_that_a_run_starts_outlives_its_supervisor(place: Sandbox):
     source, counts = random.Random(SEED + 1), Counter[str]()
-    room = room_of(place)
+    context = context_of(place)
     for _ in range(ROUNDS):
         chosen = shapes(source)
         request = request_of(place, SHAPE)
-        seen = supervise(room, replace(request, argv=(*request.argv, *chosen)))
+        seen = supervise(context, replace(request, argv=(*request.argv, *chosen)))
         assert (seen.lost, seen.exit_code) == (None, 0), f"seed {SEED}: {chosen}"
         assert seen.survivors != ()
         assert python(place, LOOK) == "nobody", f"seed {SEED}: {chosen}"

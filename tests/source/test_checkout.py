@@ -14,7 +14,7 @@ from reb_action.model.manifest import Manifest
 from reb_action.sandbox.local.sandbox import start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.source.checkout import checkout
-from reb_action.source.copies import archive, archive_of
+from reb_action.source.copies import pack_files, pack_source
 from reb_action.source.pristine import Source, open_existing
 
 IDENTITY = {
@@ -277,7 +277,7 @@ def test_links_out_of_the_folder_stay_links(tmp_path: Path, mirror: Path, clone:
     (clone / "above").symlink_to("../../secret")
     sha = commit(clone, "links")
     source = checkout(manifest(sha), folder=tmp_path / "s", mirror=mirror)
-    packed = archive(source)
+    packed = pack_source(source)
     found = members(packed)
     assert found["absolute"].linkname == str(tmp_path / "secret")
     assert found["above"].linkname == "../../secret"
@@ -292,7 +292,7 @@ def test_strange_names_survive_checkout_and_archive(
     sha = commit(clone, "strange")
     source = checkout(manifest(sha), folder=tmp_path / "s", mirror=mirror)
     assert [os.fsencode(file.path) for file in source.files] == [name]
-    (found,) = members(archive_of(source, [os.fsdecode(name)]))
+    (found,) = members(pack_files(source, [os.fsdecode(name)]))
     assert os.fsencode(found) == name
 
 
@@ -329,12 +329,12 @@ def test_submodules_stay_empty_folders(
     sha = run(clone, "rev-parse", "HEAD")
     source = checkout(manifest(sha), folder=tmp_path / "s", mirror=mirror)
     assert source.submodules == ("third/party",)
-    assert members(archive(source))["third/party"].isdir()
+    assert members(pack_source(source))["third/party"].isdir()
     assert run(source.folder, "status", "--porcelain") == ""
 
 
 def test_archive_says_nothing_about_this_machine(source: Source) -> None:
-    found = members(archive(source))
+    found = members(pack_source(source))
     assert {(m.uid, m.gid, m.uname, m.gname, m.mtime) for m in found.values()} == {
         (0, 0, "", "", 1_600_000_000)
     }
@@ -345,7 +345,7 @@ def test_archive_unpacks_into_a_working_clone(tmp_path: Path, source: Source) ->
     (tmp_path / "copy").mkdir()
     # By tar: Python 3.11.2 does not know the filter that later releases demand of `extractall`.
     unpack = ["tar", "--extract", "--file=-"]
-    subprocess.run(unpack, input=archive(source), cwd=tmp_path / "copy", check=True)
+    subprocess.run(unpack, input=pack_source(source), cwd=tmp_path / "copy", check=True)
     assert run(tmp_path / "copy", "status", "--porcelain") == ""
     assert run(tmp_path / "copy", "rev-parse", "HEAD") == source.commit
 
@@ -362,10 +362,10 @@ def test_sandbox_takes_the_checkout_and_touched_files_again(
         SandboxSpec(kind=Kind.LOCAL, session=tmp_path.name, trial="t", image=None, **places)
     )
     copy = Path(sandbox.layout.repository)
-    sandbox.put(str(copy), archive(source))
+    sandbox.put(str(copy), pack_source(source))
     assert run(copy, "status", "--porcelain") == ""
     (copy / "code" / "train.py").write_text("changed")
-    sandbox.put(str(copy), archive_of(source, ["code/train.py"]))
+    sandbox.put(str(copy), pack_files(source, ["code/train.py"]))
     assert run(copy, "status", "--porcelain") == ""
     sandbox.remove()
 
@@ -374,7 +374,7 @@ def test_archives_are_equal_byte_for_byte(
     tmp_path: Path, mirror: Path, shas: tuple[str, ...], source: Source
 ) -> None:
     again = checkout(manifest(shas[1]), folder=tmp_path / "again", mirror=mirror)
-    assert archive(again) == archive(source)
+    assert pack_source(again) == pack_source(source)
 
 
 def test_archive_of_touched_files_has_the_folders_above_them(
@@ -385,7 +385,7 @@ def test_archive_of_touched_files_has_the_folders_above_them(
     (clone / "a" / "b" / "run").chmod(0o755)
     sha = commit(clone, "deep")
     source = checkout(manifest(sha), folder=tmp_path / "s", mirror=mirror)
-    found = members(archive_of(source, ["a/b/run"]))
+    found = members(pack_files(source, ["a/b/run"]))
     assert {name: member.mode for name, member in found.items()} == {
         "a": 0o755,
         "a/b": 0o755,
@@ -395,7 +395,7 @@ def test_archive_of_touched_files_has_the_folders_above_them(
 
 def test_archive_of_an_unknown_file_is_refused(source: Source) -> None:
     with pytest.raises(SourceError, match=r'^"nosuch\.py" is not a tracked file of'):
-        archive_of(source, ["nosuch.py"])
+        pack_files(source, ["nosuch.py"])
 
 
 def test_checkout_is_found_again_by_a_later_step(source: Source) -> None:
@@ -412,7 +412,7 @@ def test_checkout_of_another_commit_is_not_taken_for_this_one(
 def test_changed_checkout_is_noticed(source: Source) -> None:
     (source.folder / "train.py").write_text("print('bad')\n")
     with pytest.raises(SourceError, match=r'^"train\.py" in .* has changed'):
-        archive(open_existing(source.folder, source.commit))
+        pack_source(open_existing(source.folder, source.commit))
 
 
 def test_configuration_of_the_user_is_not_obeyed(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from reb_action.imports import Unresolved, read_unresolved, sufficient_source
-from reb_action.probe.toolchain import ENVIRONMENT, FINISHED, SearchPaths, argv, lay_out
+from reb_action.probe.toolchain import ENVIRONMENT, FINISHED, SearchPaths, build_command, write_tree
 
 PATHS = "import json, sys; print(json.dumps([sys.version_info[:2], sys.prefix, sys.path[1:]]))"
 
@@ -31,7 +31,7 @@ def observed(python: Path, environment: Mapping[str, str] | None = None) -> Sear
 
 def answer(tools: Path, folder: Path, *, python: Path | None = None) -> dict[str, object]:
     """Run pyright over what was laid out; `python` replaces the stand-in interpreter."""
-    command = argv(tools=str(tools), folder=str(folder))
+    command = build_command(tools=str(tools), folder=str(folder))
     command = command if python is None else (*command[:-1], str(python))
     run = subprocess.run(command, env=dict(ENVIRONMENT), capture_output=True, timeout=600)
     assert run.returncode in FINISHED, run.stderr.decode()
@@ -56,7 +56,7 @@ def whole_and_reduced(
     """Run pyright once over all files, whole and reduced, and return both by file."""
     files = [(f"whole/{path}", source) for path, source in sources.items()]
     files += [(f"reduced/{path}", sufficient_source(source)) for path, source in sources.items()]
-    lay_out(folder, files=files, search=empty_interpreter())
+    write_tree(folder, files=files, search=empty_interpreter())
     document = answer(tools, folder)
     tree = folder / "tree"
     return by_file(document, tree / "whole"), by_file(document, tree / "reduced")
@@ -66,5 +66,5 @@ def unresolved(
     tools: Path, folder: Path, files: Iterable[tuple[str, bytes]], *, search: SearchPaths
 ) -> Unresolved:
     """Lay files out and return what pyright does not resolve in them."""
-    lay_out(folder, files=files, search=search)
+    write_tree(folder, files=files, search=search)
     return read_unresolved(answer(tools, folder))

@@ -6,7 +6,7 @@ from typing import TypedDict
 from docker.types import DeviceRequest, LogConfig, Mount
 
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.owner import Trace, labels_of
+from reb_action.sandbox.owner import Trace, format_labels
 from reb_action.sandbox.protocol import Network, SandboxSpec
 
 NETWORK = "reb"
@@ -66,7 +66,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         extra_hosts={HOSTNAME: "127.0.0.1"},
         init=True,
         healthcheck={"test": ["NONE"]},
-        labels=labels_of(trace),
+        labels=format_labels(trace),
         mounts=_mounts(spec),
         network=NETWORK if spec.network is Network.OPEN else "none",
         cap_drop=["ALL"],

@@ -9,7 +9,7 @@ from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, T
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.layout import AGENT_UID, SandboxLayout
-from reb_action.sandbox.owner import Alive, is_leftover, parse_labels, trace_of
+from reb_action.sandbox.owner import Alive, is_leftover, make_trace, parse_labels
 from reb_action.sandbox.port import FORWARDER
 from reb_action.sandbox.protocol import (
     Command,
@@ -223,7 +223,7 @@ def start(spec: SandboxSpec) -> DockerSandbox:
     Path(spec.mount).mkdir(parents=True, exist_ok=True)
     if spec.network is Network.OPEN:
         engine.ensure_network()
-    options = container_options(spec, trace_of(spec), image=spec.image)
+    options = container_options(spec, make_trace(spec), image=spec.image)
     container = engine.create(options)
     if container is None:
         _remove_leftover(engine, spec)

@@ -13,7 +13,7 @@ from reb_action.sandbox.docker.engine import Engine, Exec, connect
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.docker.sandbox import follow
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.owner import trace_of
+from reb_action.sandbox.owner import make_trace
 from reb_action.sandbox.protocol import Command, Ended, SandboxSpec
 from reb_action.sandbox.wait import Patience
 
@@ -29,7 +29,7 @@ def work(spec: SandboxSpec, folder: Path, commands: Iterable[Command]) -> Ended 
         raise SandboxError("No image is given to install the agent's program with; name one.")
     engine = connect()
     engine.ensure_network()
-    options = container_options(spec, trace_of(spec), image=spec.image)
+    options = container_options(spec, make_trace(spec), image=spec.image)
     options["mounts"] = [Mount(SandboxLayout().cli, str(folder), type="bind")]
     container = engine.create(options)
     if container is None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UsageError
-from reb_action.sandbox.local.processes import marker_of, parse_marker
+from reb_action.sandbox.local.processes import format_marker, parse_marker
 from reb_action.sandbox.owner import Alive, Trace, has_folder, is_leftover
 
 
@@ -16,7 +16,7 @@ def enter(trace: Trace, *, is_isolated: bool) -> None:
 
     It is written down first: of two that begin at once, none overlooks the other.
     """
-    _place(trace).write_text(marker_of(trace), encoding="utf-8")
+    _place(trace).write_text(format_marker(trace), encoding="utf-8")
     if is_isolated:
         return
     for other in _others(trace):

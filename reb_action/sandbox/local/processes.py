@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from reb_action.errors import UnendedError
 from reb_action.sandbox.local.isolation import Isolation
-from reb_action.sandbox.owner import Trace, labels_of, parse_labels
+from reb_action.sandbox.owner import Trace, format_labels, parse_labels
 
 MARKER = "REB_TRACE"
 SUPERVISOR = "REB_SUPERVISOR"
@@ -52,9 +52,9 @@ class _Family:
         return (*self.members, *self.inits, *self.supervisors)
 
 
-def marker_of(trace: Trace) -> str:
+def format_marker(trace: Trace) -> str:
     """Write a trace as the value of the marker variable."""
-    return urlencode(labels_of(trace))
+    return urlencode(format_labels(trace))
 
 
 def parse_marker(text: str) -> Trace | None:

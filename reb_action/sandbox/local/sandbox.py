@@ -21,9 +21,9 @@ from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
 from reb_action.sandbox.local.isolation import Isolation, isolation
-from reb_action.sandbox.local.processes import end_all, find_traces, is_member, marker_of
+from reb_action.sandbox.local.processes import end_all, find_traces, format_marker, is_member
 from reb_action.sandbox.local.running import Started, follow, launch, let_go
-from reb_action.sandbox.owner import Alive, Trace, is_leftover, trace_of
+from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -52,7 +52,7 @@ class LocalSandbox:
     def __init__(self, spec: SandboxSpec) -> None:
         self._spec = spec
         self._root = Path(spec.scratch).resolve()
-        self._trace = trace_of(spec)
+        self._trace = make_trace(spec)
         self._supervisors = _SUPERVISORS.setdefault(spec.session, [])
         # Whether a command may have left a process since the last look.
         self._is_clear = False
@@ -90,7 +90,7 @@ class LocalSandbox:
         err = Capture(command.output_limit_bytes, pass_on=stderr)
         patience = Patience(command.timeout_seconds, until=until)
         self._is_clear = False
-        started = launch(command, marker=marker_of(self._trace), mode=isolation())
+        started = launch(command, marker=format_marker(self._trace), mode=isolation())
         code = None
         try:
             code = follow(started, out, err, patience=patience)
@@ -191,7 +191,7 @@ def start(spec: SandboxSpec) -> LocalSandbox:
         raise SandboxError(message)
     sandbox = LocalSandbox(spec)
     sandbox.remove()
-    neighbours.enter(trace_of(spec), is_isolated=isolation() is not Isolation.NONE)
+    neighbours.enter(make_trace(spec), is_isolated=isolation() is not Isolation.NONE)
     layout = sandbox.layout
     for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
         Path(folder).mkdir(parents=True, exist_ok=True)

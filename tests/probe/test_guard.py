@@ -9,10 +9,10 @@ import pytest
 from reb_action.corpus.manifests import load
 from reb_action.model.agent import Change
 from reb_action.model.manifest import Level
-from reb_action.probe.checkout import Checkout, protect_all
 from reb_action.probe.context import ProbeContext, reveal
+from reb_action.probe.guard import GuardedCheckout, protect_tracked_files
 from reb_action.sandbox.protocol import Kind
-from reb_action.source.copies import archive_of
+from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source, TrackedFile
 from tests.support.sandbox_fixtures import KINDS, shell
 
@@ -54,38 +54,38 @@ def source(tmp_path):
 
 
 @pytest.fixture
-def room(sandbox, source):
-    """A room after the freeze, whose entry point changes one tracked file itself."""
+def context(sandbox, source):
+    """A context after the freeze, whose entry point changes one tracked file itself."""
     full = load(DEMO)
     entrypoint = replace(full.entrypoints[Level.C1], writes=("logs/history.txt",))
     manifest = replace(full, entrypoints={Level.C1: entrypoint})
     mount = Path(sandbox.spec.mount)
     reveal(mount, manifest)
-    sandbox.put(sandbox.layout.repository, archive_of(source, FILES))
-    room = ProbeContext(sandbox=sandbox, mount=mount, manifest=manifest)
-    protect_all(room, source)
-    return room
+    sandbox.put(sandbox.layout.repository, pack_files(source, FILES))
+    context = ProbeContext(sandbox=sandbox, mount=mount, manifest=manifest)
+    protect_tracked_files(context, source)
+    return context
 
 
 @pytest.fixture
-def checkout(room, source):
-    checkout = Checkout(room, source, writes=("logs/history.txt",))
+def checkout(context, source):
+    checkout = GuardedCheckout(context, source, writes=("logs/history.txt",))
     assert (checkout.fault, checkout.restored) == (None, ())
     return checkout
 
 
 @pytest.fixture
-def run(room):
+def run(context):
     """Run a line of shell in the checkout, as an entry point is run."""
-    return lambda script: shell(room.sandbox, script, cwd=room.layout.repository)
+    return lambda script: shell(context.sandbox, script, cwd=context.layout.repository)
 
 
 def pairs(changes):
     return [(one.path, one.change) for one in changes]
 
 
-def content(room, path):
-    return room.sandbox.read(f"{room.layout.repository}/{path}", limit_bytes=1000)
+def content(context, path):
+    return context.sandbox.read(f"{context.layout.repository}/{path}", limit_bytes=1000)
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def content(room, path):
     ],
 )
 def test_change_of_a_tracked_file_is_denied_or_seen_and_put_back(
-    room, checkout, run, script, change
+    context, checkout, run, script, change
 ):
     run(script)
     seen = pairs(checkout.changes())
-    denied = room.sandbox.spec.kind is Kind.DOCKER
+    denied = context.sandbox.spec.kind is Kind.DOCKER
     assert seen == ([] if denied else [("pkg/data.py", change)])
-    assert content(room, "pkg/data.py") == b"VALUE = 1\n"
+    assert content(context, "pkg/data.py") == b"VALUE = 1\n"
     assert (checkout.fault, checkout.changes()) == (None, ())
 
 
@@ -121,8 +121,8 @@ def test_change_of_a_tracked_file_is_denied_or_seen_and_put_back(
         "touch -d 2001-01-01 pkg/data.py",
     ],
 )
-def test_container_keeps_tracked_folders_and_times(room, run, script):
-    if room.sandbox.spec.kind is Kind.DOCKER:
+def test_container_keeps_tracked_folders_and_times(context, run, script):
+    if context.sandbox.spec.kind is Kind.DOCKER:
         assert run(script).exit_code != 0
 
 
@@ -154,20 +154,20 @@ echo first > results.txt; echo second > new; mv new results.txt; rm results.txt
     ],
 )
 def test_file_that_the_entry_point_writes_is_its_own_and_as_at_the_commit_before_the_next_run(
-    room, checkout, run, script
+    context, checkout, run, script
 ):
     assert run(script).exit_code == 0
     assert (checkout.changes(), checkout.fault) == ((), None)
-    assert content(room, "logs/history.txt") == b"commit\n"
+    assert content(context, "logs/history.txt") == b"commit\n"
     assert run(script).exit_code == 0
 
 
-def test_decoy_stands_in_the_place_of_a_file_and_is_no_change_of_the_run(room, checkout, run):
+def test_decoy_stands_in_the_place_of_a_file_and_is_no_change_of_the_run(context, checkout, run):
     with checkout.replaced("train.py", "print('decoy')\n"):
         assert run("cat train.py").stdout == b"print('decoy')\n"
         run(EDIT)
     seen = pairs(checkout.changes(besides=frozenset({"train.py"})))
-    denied = room.sandbox.spec.kind is Kind.DOCKER
+    denied = context.sandbox.spec.kind is Kind.DOCKER
     assert seen == ([] if denied else [("pkg/data.py", Change.MODIFIED)])
     assert run("cat train.py").stdout == FILES["train.py"]
 
@@ -179,10 +179,10 @@ def test_decoy_gives_way_also_where_the_run_raises(checkout, run):
     assert run("test -x run.sh").exit_code == 0
 
 
-def test_checkout_that_the_agent_changed_is_put_right_first(room, source, run):
-    if room.sandbox.spec.kind is Kind.LOCAL:
+def test_checkout_that_the_agent_changed_is_put_right_first(context, source, run):
+    if context.sandbox.spec.kind is Kind.LOCAL:
         run(f"{EDIT}; rm train.py")
-        restored = Checkout(room, source, writes=()).restored
+        restored = GuardedCheckout(context, source, writes=()).restored
         assert pairs(restored) == [
             ("train.py", Change.DELETED),
             ("pkg/data.py", Change.MODIFIED),

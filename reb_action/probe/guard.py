@@ -10,32 +10,32 @@ from typing import Final
 
 from reb_action.model.agent import Change, Touched
 from reb_action.probe.context import ProbeContext
-from reb_action.probe.survey import Restored, Survey, protect, restore, shown, survey
+from reb_action.probe.survey import Restored, Survey, escape_path, protect, restore, survey
 from reb_action.sandbox.archive import Member, pack
-from reb_action.source.copies import archive_of
+from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source
 
 _CHANGES_LIMIT: Final = 200
 
 
-def protect_all(room: ProbeContext, source: Source) -> None:
+def protect_tracked_files(context: ProbeContext, source: Source) -> None:
     """Keep every tracked file from the user of the runs, in a sandbox that can."""
-    if room.sandbox.separates_users:
-        protect(room, archive_of(source, [file.path for file in source.files]))
+    if context.sandbox.separates_users:
+        protect(context, pack_files(source, [file.path for file in source.files]))
 
 
-class Checkout:
+class GuardedCheckout:
     """The checkout of one level: put right when it is made, and again after each run.
 
     `writes` are the tracked files that the entry point may change. `fault` says why the checkout is
     not as at the commit, so that nothing can run in it.
     """
 
-    def __init__(self, room: ProbeContext, source: Source, *, writes: tuple[str, ...]) -> None:
-        self._room = room
+    def __init__(self, context: ProbeContext, source: Source, *, writes: tuple[str, ...]) -> None:
+        self._context = context
         self._source = source
         self._writes = frozenset(writes)
-        first = restore(room, source, survey(room, source))
+        first = restore(context, source, survey(context, source))
         self._take(first)
         self.restored = first.touched
 
@@ -45,10 +45,10 @@ class Checkout:
         `besides` are files that were changed by ourselves.
         """
         before = self._stamps
-        seen = survey(self._room, self._source)
-        after = restore(self._room, self._source, seen)
+        seen = survey(self._context, self._source)
+        after = restore(self._context, self._source, seen)
         self._take(after)
-        ours = {shown(path) for path in self._writes | besides}
+        ours = {escape_path(path) for path in self._writes | besides}
         changed = [*after.touched, *_put_back(self._source, before, seen)]
         return tuple(change for change in changed if change.path not in ours)[:_CHANGES_LIMIT]
 
@@ -57,11 +57,11 @@ class Checkout:
         """Let other text stand in the place of a tracked file, then the file itself again."""
         executable = any(file.is_executable for file in self._source.files if file.path == path)
         stand_in = Member(path=path, content=text.encode(), executable=executable)
-        protect(self._room, pack([stand_in]))
+        protect(self._context, pack([stand_in]))
         try:
             yield
         finally:
-            protect(self._room, archive_of(self._source, [path]))
+            protect(self._context, pack_files(self._source, [path]))
 
     def _take(self, restored: Restored) -> None:
         self._stamps = restored.stamps
@@ -74,4 +74,4 @@ def _put_back(source: Source, before: tuple[int, ...], seen: Survey) -> Iterator
     pairs = zip(before, seen.stamps, strict=False)
     for index, (stamp, now) in enumerate(pairs):
         if stamp != now and index not in touched:
-            yield Touched(path=shown(source.files[index].path), change=Change.PUT_BACK)
+            yield Touched(path=escape_path(source.files[index].path), change=Change.PUT_BACK)
