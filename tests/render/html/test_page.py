@@ -11,8 +11,8 @@ from reb_action.model.manifest import Level
 from reb_action.render import escape
 from reb_action.render.html.page import trial_page
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
-from tests.hostile import HOSTILE, filled, read
 from tests.support import page_samples
+from tests.support.hostile import HOSTILE, filled, read
 
 hostile = st.sampled_from(HOSTILE) | st.text(min_size=1)
 

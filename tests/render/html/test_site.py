@@ -19,8 +19,8 @@ from reb_action.render.html import site
 from reb_action.render.html.site.figures import strata
 from reb_action.render.html.site.names import folder_of, page_of, safe_name
 from reb_action.render.html.site.table import imports_field, outcome_field
-from tests.hostile import HOSTILE, VOID, filled
 from tests.support import page_samples, scoreboards
+from tests.support.hostile import HOSTILE, VOID, filled
 
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 

@@ -25,8 +25,8 @@ from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean
 from reb_action.render.html import environment, site
 from reb_action.render.html.page import trial_page
-from tests.hostile import HOSTILE, SITE_TAGS, read
 from tests.support import page_samples, scoreboards
+from tests.support.hostile import HOSTILE, SITE_TAGS, read
 
 FOLDER = Path(environment.__file__).parent
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.j2"))

@@ -18,7 +18,7 @@ from reb_action.trial import options as trial_options
 from reb_action.trial import run
 from tests.support import page_samples
 
-DEMO = Path(__file__).parents[2] / "demo"
+DEMO = Path(__file__).parents[1] / "demo"
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
