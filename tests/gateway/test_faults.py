@@ -105,7 +105,7 @@ def test_model_without_a_first_byte_is_given_up(opened, dialect, scenario):
     with opened(scenario, dialect, first_byte_seconds=0.3) as one:
         began = time.monotonic()
         reply = one.ask(dialect, stream=True)
-        assert 0.3 <= time.monotonic() - began < 3
+        assert 0.3 <= time.monotonic() - began < 30
         assert reply.status == 504
         assert reply.json["error"]["message"] == "the model sent nothing for 0.3 seconds"
         assert one.tally == Tally(
@@ -207,7 +207,7 @@ def test_gateway_closes_in_its_time_when_the_model_goes_on(opened):
         connection.request("POST", path, json.dumps(body), headers)
         connection.getresponse().read1(1)
         began = time.monotonic()
-    assert 0.3 <= time.monotonic() - began < 3
+    assert 0.3 <= time.monotonic() - began < 30
     connection.close()
     assert one.tally.usage == NOTHING
     assert halves(one.lines[0]) == HALVES[Dialect.ANTHROPIC]
