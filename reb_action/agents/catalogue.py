@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from reb_action.agents.argument import with_argument
 from reb_action.agents.spec import AgentFile, AgentSpec, Install, Need, Parser, Source, Stdin, Takes
-from reb_action.documents import Json, problem, read_bytes, show
+from reb_action.documents import Json, find_problem, read_bytes, show
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
@@ -59,7 +59,7 @@ def load_packaged(name: str) -> AgentSpec:
 def load(path: Path) -> AgentSpec:
     """Read the file of an agent; raises DocumentError that names file, key and value."""
     data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
-    fault = problem(data, "agent") or next(_faults(cast(dict[str, Json], data)), None)
+    fault = find_problem(data, "agent") or next(_faults(cast(dict[str, Json], data)), None)
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")
     spec = _spec(cast(dict[str, Json], data), lock=path.with_suffix(".lock"))

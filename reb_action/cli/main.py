@@ -72,8 +72,8 @@ def _tell(error: RebError) -> None:
     from reb_action.render.escape import log
 
     with suppress(OSError):
-        if context.read(os.environ).output is not None:
-            click.echo(commands.error(log(str(error))))
+        if context.read_context(os.environ).output is not None:
+            click.echo(commands.format_error(log(str(error))))
         # A runner scans this stream too, and a message may quote what an agent made.
         click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
 

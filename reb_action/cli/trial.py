@@ -98,7 +98,7 @@ def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
     from reb_action.trial import start as trial_start
 
     # Only the gate needs these, but hours later.
-    gate.parse(fail_on, scoring=Scoring(scoring))
+    gate.parse_fail_on(fail_on, scoring=Scoring(scoring))
     options = arguments.options(chosen)
     with telling(quiet=False) as tell:
         trial_start.start(options, owner=os.getppid(), tell=tell, environ=os.environ)

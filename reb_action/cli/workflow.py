@@ -99,7 +99,7 @@ def plan(*, path: Path, **chosen: object) -> None:
     from reb_action.github import commands, context
     from reb_action.results import plan_file
 
-    here = context.read(os.environ)
+    here = context.read_context(os.environ)
     made = arguments.plan(chosen, here)
     plan_file.write(made, path)
     entries = plan_file.entries_json(made)
@@ -135,7 +135,7 @@ def batch(*, trials: str, folder: Path, ends_at: int | None, **chosen: object) -
         ended = running.run(todo, ends_at=ends_at, environ=os.environ, tell=tell)
     found = {"done": ended.done, "broken": ended.broken, "continue": ended.left}
     told = {name: " ".join(names) for name, names in found.items()}
-    commands.write_outputs(context.read(os.environ), {**told, "folder": str(folder)})
+    commands.write_outputs(context.read_context(os.environ), {**told, "folder": str(folder)})
     if ended.left:
         raise DeadlineError(f"continue with {', '.join(ended.left)}: this job's time is over")
     if ended.broken:
@@ -156,8 +156,8 @@ def gate(folder: Path, *, fail_on: str, scoring: str) -> None:
     from reb_action.workflow import gate as workflow_gate
 
     layout = SessionLayout(folder=folder.absolute())
-    wanted = rules.parse(fail_on, scoring=Scoring(scoring))
-    decision = workflow_gate.conclude(layout, wanted, context.read(os.environ))
+    wanted = rules.parse_fail_on(fail_on, scoring=Scoring(scoring))
+    decision = workflow_gate.conclude(layout, wanted, context.read_context(os.environ))
     click.echo(f"{decision.standing}; highest level: {decision.highest or 'none'}")
     _close(decision.closed)
 
@@ -178,8 +178,8 @@ def report(*, path: Path, folder: Path, levels: str, fail_on: str, scoring: str)
         path,
         folder,
         levels=arguments.parse_levels(levels),
-        fail_on=rules.parse(fail_on, scoring=Scoring(scoring)),
-        context=context.read(os.environ),
+        fail_on=rules.parse_fail_on(fail_on, scoring=Scoring(scoring)),
+        context=context.read_context(os.environ),
         tell=click.echo,
     )
     _close(closed)
@@ -257,9 +257,9 @@ def publish(
     from reb_action.publish import publish as publisher
 
     choice = arguments.publish_options(chosen)
-    wanted = judge_gate.parse(fail_on, scoring=Scoring(scoring))
+    wanted = judge_gate.parse_fail_on(fail_on, scoring=Scoring(scoring))
     job = publisher.Job(environ=os.environ, token=token, choice=choice, fail_on=wanted)
-    here = context.read(os.environ)
+    here = context.read_context(os.environ)
     with TemporaryDirectory() as place:
         if run_id is not None:
             done = publisher.of_run(job, run_id, Path(place), here)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Final, cast
 
-from reb_action.documents import Json, from_json, problem, read_bytes, show, to_json
+from reb_action.documents import Json, find_problem, from_json, read_bytes, show, to_json
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
 from reb_action.judge.proofs import may_crawl, may_explode
@@ -32,7 +32,7 @@ _NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
 def load(path: Path) -> Manifest:
     """Read one manifest; raises DocumentError that names file, key and value."""
     data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
-    fault = problem(data, "manifest")
+    fault = find_problem(data, "manifest")
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")
     manifest = from_json(data, Manifest)

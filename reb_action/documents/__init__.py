@@ -20,8 +20,13 @@ from reb_action.documents.files import (
     write_bytes,
 )
 from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
-from reb_action.documents.schema import field_problems, problem
-from reb_action.documents.tolerant import TolerantJson, oddity, parse_tolerantly, replace_surrogates
+from reb_action.documents.schema import find_field_problems, find_problem
+from reb_action.documents.tolerant import (
+    TolerantJson,
+    find_oddity,
+    parse_tolerantly,
+    replace_surrogates,
+)
 
 __all__ = [
     "LIMIT_BYTES",
@@ -33,12 +38,12 @@ __all__ = [
     "decode",
     "dump_json",
     "encode",
-    "field_problems",
+    "find_field_problems",
+    "find_oddity",
+    "find_problem",
     "from_json",
-    "oddity",
     "parse_json",
     "parse_tolerantly",
-    "problem",
     "read",
     "read_bytes",
     "replace_surrogates",

@@ -9,7 +9,7 @@ from typing import Final, TypeVar, cast
 import cattrs
 
 from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
-from reb_action.documents.schema import problem
+from reb_action.documents.schema import find_problem
 from reb_action.errors import DocumentError
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
         value = parse_json(data)
     except NotJsonError as error:
         raise DocumentError(f"{name} is not readable as JSON: {error}") from None
-    fault = _other_kind(value, kind) or problem(value, kind)
+    fault = _other_kind(value, kind) or find_problem(value, kind)
     if fault is not None:
         raise DocumentError(f"{name} is not a {kind} document of schema {SCHEMA}: {fault}")
     return from_json(cast(dict[str, Json], value)["value"], kind_of_value)

@@ -16,7 +16,7 @@ from reb_action.documents.parsing import Json, show
 from reb_action.resources import data_folder
 
 
-def problem(value: Json, schema: str) -> str | None:
+def find_problem(value: Json, schema: str) -> str | None:
     """Return the most telling disagreement of a value with `schemas/<schema>.schema.json`."""
     if _is_valid(value, schema):
         return None
@@ -24,7 +24,7 @@ def problem(value: Json, schema: str) -> str | None:
     return None if error is None else _sentence(error)
 
 
-def field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:
+def find_field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:
     """Return what is wrong with each field of an object, by field, in the order of the schema.
 
     For a schema whose properties hold no references; unknown fields are not looked at.

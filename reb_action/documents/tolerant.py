@@ -54,7 +54,7 @@ def parse_tolerantly(data: bytes) -> TolerantJson:
     return TolerantJson(value=value, faults=(*faults, *control, *nested), repeated=own)
 
 
-def oddity(value: Json) -> str | None:
+def find_oddity(value: Json) -> str | None:
     """Return what JSON does not allow in a value that was parsed tolerantly, if anything."""
     return next(_oddities(value), None)
 

@@ -20,10 +20,10 @@ def write_outputs(context: Context, values: Mapping[str, str]) -> None:
     if context.output is None:
         return
     with context.output.open("a", encoding="utf-8") as stream:
-        stream.writelines(output(name, value) for name, value in values.items())
+        stream.writelines(format_output(name, value) for name, value in values.items())
 
 
-def output(name: str, value: str) -> str:
+def format_output(name: str, value: str) -> str:
     """Return one output as the runner reads it."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of an output")
@@ -36,10 +36,10 @@ def write_summary(context: Context, text: str) -> None:
     if context.summary is None:
         return
     with context.summary.open("ab") as stream:
-        stream.write(capped(text).encode("utf-8", "replace"))
+        stream.write(cap_summary(text).encode("utf-8", "replace"))
 
 
-def capped(text: str) -> str:
+def cap_summary(text: str) -> str:
     """Return text of at most SUMMARY_BYTES, whole lines, with a note where something is missing."""
     data = text.encode("utf-8", "replace")
     if len(data) <= SUMMARY_BYTES:
@@ -48,12 +48,12 @@ def capped(text: str) -> str:
     return kept.decode("utf-8", "ignore") + _CUT
 
 
-def error(message: str) -> str:
+def format_error(message: str) -> str:
     """Return the workflow command that shows a message on the run's page."""
     return _command("error", message)
 
 
-def warning(message: str) -> str:
+def format_warning(message: str) -> str:
     """Return the workflow command that shows a message on the run's page and fails nothing."""
     return _command("warning", message)
 

@@ -29,7 +29,7 @@ class Context:
     fork: bool = False
 
 
-def read(environ: Mapping[str, str]) -> Context:
+def read_context(environ: Mapping[str, str]) -> Context:
     """Return the context; an event that cannot be read counts as one from a fork."""
     event = environ.get("GITHUB_EVENT_NAME", "")
     return Context(

@@ -27,7 +27,7 @@ _URL: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[A-Za-z0-9._-]+)*
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 
 
-def server(environ: Mapping[str, str], token: str) -> Server:
+def read_server(environ: Mapping[str, str], token: str) -> Server:
     """Return where this repository is; raises UsageError elsewhere than on a runner."""
     return Server(
         token=token,
@@ -36,7 +36,7 @@ def server(environ: Mapping[str, str], token: str) -> Server:
     )
 
 
-def here(environ: Mapping[str, str]) -> Occasion:
+def read_current_run(environ: Mapping[str, str]) -> Occasion:
     """Return what this very run is for; raises UsageError elsewhere than on a runner."""
     name, event = environ.get("GITHUB_EVENT_NAME", ""), _event(environ)
     run_id = _number(environ, "GITHUB_RUN_ID")
@@ -47,13 +47,13 @@ def here(environ: Mapping[str, str]) -> Occasion:
         commit=_commit(name, event, environ),
         branch=_branch(name, event, environ),
         pull_requests=(number,) if isinstance(number, int) else (),
-        fork=context.read(environ).fork or _runs_for_fork(name, event, repository),
+        fork=context.read_context(environ).fork or _runs_for_fork(name, event, repository),
         run=RunOrder(run_id=run_id, attempt=_number(environ, "GITHUB_RUN_ATTEMPT")),
         url=f"{_fitting(environ, 'GITHUB_SERVER_URL', _URL)}/{repository}/actions/runs/{run_id}",
     )
 
 
-def of_run(client: Client, run_id: int, *, repository: str) -> Occasion:
+def read_other_run(client: Client, run_id: int, *, repository: str) -> Occasion:
     """Return what another run was for, by the API alone: nothing that it uploaded is asked.
 
     A pull request that has moved on to another commit is left to the run of that one.

@@ -41,7 +41,7 @@ class Challenge:
     seed: int
 
 
-def pose(nonce: str) -> Challenge:
+def create_challenge(nonce: str) -> Challenge:
     """Return the challenge of a nonce; equal nonces give equal challenges."""
     source = random.Random(nonce)  # noqa: S311
     numbers = [source.getrandbits(80) for _ in range(5)]
@@ -59,7 +59,7 @@ def pose(nonce: str) -> Challenge:
     )
 
 
-def drawn_by_torch(seed: int, count: int) -> tuple[float, ...]:
+def compute_torch_draws(seed: int, count: int) -> tuple[float, ...]:
     """Return what torch draws: `torch.rand(count, generator=CPU generator seeded with seed)`.
 
     The CPU generator is MT19937 (Matsumoto and Nishimura 1998); a 32-bit float takes the low 24
@@ -68,7 +68,7 @@ def drawn_by_torch(seed: int, count: int) -> tuple[float, ...]:
     return tuple((number & 0xFFFFFF) / (1 << 24) for number in islice(_mt19937(seed), count))
 
 
-def same_numbers(left: Sequence[object], right: Sequence[float]) -> bool:
+def have_equal_numbers(left: Sequence[object], right: Sequence[float]) -> bool:
     """Tell whether an untrusted list holds just these numbers."""
     if len(left) != len(right):
         return False

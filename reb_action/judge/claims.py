@@ -21,7 +21,7 @@ _NOT_CONFIRMED: Final = {
 }
 
 
-def audit(report: Report | None, seen: Observed) -> Audit:
+def audit_claims(report: Report | None, seen: Observed) -> Audit:
     """Return every checkable claim with its standing and the paper's count."""
     if report is None:
         return Audit(claims=())

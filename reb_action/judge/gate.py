@@ -48,7 +48,7 @@ class Decision:
     scoring: Scoring
 
 
-def parse(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
+def parse_fail_on(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
     """Read `never`, `invalid`, `any`, or levels such as `C0,C1`; raises UsageError."""
     words = tuple(word.strip() for word in text.replace(",", " ").split())
     if words in (("never",), ("invalid",), ("any",)):
@@ -72,13 +72,13 @@ def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> De
     reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in measured]
     return Decision(
         standing=_standing(result.by(scoring) for result in results),
-        highest=highest(seen, scoring),
+        highest=find_highest(seen, scoring),
         closed="; ".join(reasons) or None,
         scoring=scoring,
     )
 
 
-def highest(verdict: Verdict, scoring: Scoring) -> Level | None:
+def find_highest(verdict: Verdict, scoring: Scoring) -> Level | None:
     """Return the highest of C0 to C4 that passed with every applicable level below it."""
     found = None
     for level in (Level.C0, Level.C1, Level.C2, Level.C3, Level.C4):

@@ -10,8 +10,13 @@ from reb_action.judge.diagnosis.level import diagnose_level
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
-from reb_action.judge.report_fault import blocking_fault
-from reb_action.model.agent import PAPER_FIELDS, FieldFault, Report, ReportFault
+from reb_action.model.agent import (
+    PAPER_FIELDS,
+    FieldFault,
+    Report,
+    ReportFault,
+    find_blocking_fault,
+)
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Framework, Level, Outcome
@@ -39,7 +44,7 @@ def judge(evidence: Evidence) -> Verdict:
         attempt=evidence.trial.attempt,
         reb=__version__,
         agent_run=evidence.agent_run,
-        report_fault=None if report is None else blocking_fault(report),
+        report_fault=None if report is None else find_blocking_fault(report),
         results=(*results, _judge_honesty(evidence, claims)),
         audit=claims,
         touched=evidence.freeze.touched if evidence.freeze else (),
@@ -110,7 +115,7 @@ def _field_faults(report: Report | ReportFault | None) -> tuple[FieldFault, ...]
 
 
 def _blocked(evidence: Evidence) -> str | None:
-    fault = None if evidence.report is None else blocking_fault(evidence.report)
+    fault = None if evidence.report is None else find_blocking_fault(evidence.report)
     if fault is not None:
         return fault.message
     return evidence.interpreter.fault if evidence.interpreter else None
@@ -151,7 +156,7 @@ def _audit(evidence: Evidence, results: Mapping[Level, LevelResult]) -> Audit:
         cuda_blocked=blocked and Framework.TORCH in evidence.trial.manifest.frameworks,
         distributed=_distributed(evidence, results[Level.C4]),
     )
-    return judge_claims.audit(report, seen)
+    return judge_claims.audit_claims(report, seen)
 
 
 def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObservation | None:
@@ -165,7 +170,7 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if Level.C5 not in evidence.levels:
         return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
-    fault = None if evidence.report is None else blocking_fault(evidence.report)
+    fault = None if evidence.report is None else find_blocking_fault(evidence.report)
     if fault is not None:
         return _honesty(Outcome.FAILED, Outcome.FAILED, fault.message)
     if evidence.report is None or evidence.interpreter is None:
@@ -200,11 +205,6 @@ def _honesty(outcome: Outcome, paper: Outcome, reason: str) -> LevelResult:
 
 def _gpus(count: int) -> str:
     return "1 GPU" if count == 1 else f"{count} GPUs"
-
-
-def title_of(level: Level) -> str:
-    """Return the name of a level for people."""
-    return spec_of(level).title
 
 
 _JUDGED: Final = (Outcome.PASSED, Outcome.FAILED)

@@ -71,7 +71,7 @@ def may_crawl(pattern: str) -> bool:
     return len(_WILDCARD.findall(pattern)) > 2
 
 
-def check(log: LogSearch, *, files: Sequence[WrittenFile]) -> tuple[ProofObservation, ...]:
+def check_proofs(log: LogSearch, *, files: Sequence[WrittenFile]) -> tuple[ProofObservation, ...]:
     """Return each proof with what was found in the log, which has ended, and among the files."""
     log.finish()
     return tuple(_check(proof, log, files) for proof in log.proofs)

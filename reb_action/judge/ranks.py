@@ -46,7 +46,7 @@ _COLLECTIVE: Final = re.compile(
 )
 
 
-def read(logs: Iterable[bytes]) -> tuple[Rank, ...]:
+def read_ranks(logs: Iterable[bytes]) -> tuple[Rank, ...]:
     """Return one Rank for each GPU with which a process joined communicators of several ranks.
 
     Each log is one process's. The widest communicator names the rank; collectives count over all.

@@ -152,6 +152,21 @@ class ReportFault:
     message: str
 
 
+def find_blocking_fault(report: Report | ReportFault) -> ReportFault | None:
+    """Return why no level can be measured with a report; None if it names an interpreter."""
+    if isinstance(report, ReportFault):
+        return report
+    if report.python_path:
+        return None
+    reasons = (fault.message for fault in report.faults if fault.field == "python_path")
+    return make_report_fault(next(reasons, "python_path names no interpreter"))
+
+
+def make_report_fault(reason: str) -> ReportFault:
+    """Return the fault of a report in which nothing can be used."""
+    return ReportFault(kind=ReportFaultKind.NOT_VALID, message=f"report.json: {reason}")
+
+
 class Change(StrEnum):
     """What became of a tracked file."""
 

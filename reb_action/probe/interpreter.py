@@ -78,7 +78,7 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     if file.kind != "elf" or not file.cpython:
         kind = _KINDS[file.kind] if file.kind != "elf" else "is not a CPython"
         return _refused(path, f"{path} {kind}")
-    question = challenge.pose(make_nonce())
+    question = challenge.create_challenge(make_nonce())
     seen = _ask(context, report, question)
     told = answer_of(seen.answer, _Told)
     if told is None or told.nonce != question.nonce:
@@ -220,8 +220,8 @@ def _is_genuine(
     mapped = challenge.is_mapped(name, seen.witness.libraries)
     if name is not Framework.TORCH:
         return mapped
-    right = challenge.drawn_by_torch(question.seed, len(one.drawn))
-    return mapped and len(right) > 0 and challenge.same_numbers(one.drawn, right)
+    right = challenge.compute_torch_draws(question.seed, len(one.drawn))
+    return mapped and len(right) > 0 and challenge.have_equal_numbers(one.drawn, right)
 
 
 def _text(value: object) -> str:

@@ -68,7 +68,7 @@ def observe_run(
     changed = checkout.changes()
     if decoy is None and real.holds and checkout.fault is None:
         decoy = _decoy(context, source, report, level, checkout, prefix=prefix)
-    joined = ranks.read(_rank_logs(context, real)) if entrypoint.ranks > 1 else ()
+    joined = ranks.read_ranks(_rank_logs(context, real)) if entrypoint.ranks > 1 else ()
     seen = real.seen
     observation = RunObservation(
         argv=_filled(entrypoint.argv, _names(context, report, entrypoint, "{out}")),
@@ -116,7 +116,7 @@ def _run(context: ProbeContext, report: Report, level: Level, *, log: Output | N
     seen = supervise(context, request, stdout=_both(search.feed, log))
     # Before it is hashed or kept: what is uploaded has no credentials, as what was searched.
     seen = replace(seen, log=redact(seen.log, context.hidden))
-    return _Run(seen=seen, proofs=judge_proofs.check(search, files=seen.files), out=out)
+    return _Run(seen=seen, proofs=judge_proofs.check_proofs(search, files=seen.files), out=out)
 
 
 def _both(search: Output, log: Output | None) -> Output:
@@ -152,7 +152,7 @@ def _decoy(
     with checkout.replaced(entrypoint.decoy, text):
         seen = supervise(context, request, stdout=search.feed)
     changed = checkout.changes(besides=frozenset({entrypoint.decoy}))
-    checked = judge_proofs.check(search, files=seen.files)
+    checked = judge_proofs.check_proofs(search, files=seen.files)
     return Decoy(
         exit_code=seen.exit_code,
         expected_exit_code=EXIT_CODE,

@@ -141,7 +141,7 @@ def _worth_a_comment(told: RunReport, mode: CommentMode) -> bool:
         case CommentMode.ALWAYS:
             return True
         case CommentMode.CHANGES:
-            return told.comparison is None or changes.differs(told.comparison.levels)
+            return told.comparison is None or changes.has_changes(told.comparison.levels)
         case CommentMode.FAILURES:
             fine = all(is_fine(told, row) for row in told.board.trials)
             return not (fine and told.board.complete)

@@ -10,7 +10,7 @@ from pathlib import Path
 from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github import event
 from reb_action.github.api.client import Client
-from reb_action.github.commands import warning, write_outputs
+from reb_action.github.commands import format_warning, write_outputs
 from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import Pacing
@@ -40,7 +40,7 @@ def here(
     """Publish this very run from its plan and a folder with its artifacts."""
     if path is None or folder is None:
         raise UsageError("name the plan and the artifacts of this run, or another run by --run-id")
-    for_what = event.here(job.environ)
+    for_what = event.read_current_run(job.environ)
     if for_what.fork:
         yield delivery.note(
             "nothing is written: the token of a fork's run cannot; let publish.yml write"
@@ -59,8 +59,8 @@ def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[Wr
     """Publish another run, a summary first; its artifacts are unpacked below `folder`."""
     client = _client(job)
     try:
-        repository = event.server(job.environ, job.token).repository
-        for_what = event.of_run(client, run_id, repository=repository)
+        repository = event.read_server(job.environ, job.token).repository
+        for_what = event.read_other_run(client, run_id, repository=repository)
         made, faults = run.of_run(client, for_what, folder)
     except (GitHubError, DocumentError) as error:
         yield delivery.unread(str(error))
@@ -82,7 +82,7 @@ def told(done: Iterable[WriteResult], context: Context, *, tell: Progress) -> st
         unread = unread or one.unread
         if one.fault is not None:
             faults.append(one.fault)
-            tell(warning(log(one.fault, limit=4000)))
+            tell(format_warning(log(one.fault, limit=4000)))
         elif one.written is None:
             tell(log(one.what))
         else:
@@ -104,4 +104,4 @@ def told(done: Iterable[WriteResult], context: Context, *, tell: Progress) -> st
 def _client(job: Job) -> Client:
     if not job.token:
         raise UsageError("there is no token to write with; give the action its input `token`")
-    return Client(event.server(job.environ, job.token), pacing=job.pacing)
+    return Client(event.read_server(job.environ, job.token), pacing=job.pacing)

@@ -87,7 +87,7 @@ def compare(
     return tuple(_level_change(one, planned, before[one], now[one]) for one in levels)
 
 
-def differs(found: Iterable[LevelChange]) -> bool:
+def has_changes(found: Iterable[LevelChange]) -> bool:
     """Say whether anything is fixed or broken."""
     return any(one.of(Turn.FIXED) or one.of(Turn.BROKEN) for one in found)
 

@@ -11,15 +11,21 @@ from reb_action.documents import (
     Json,
     NotJsonError,
     TolerantJson,
-    field_problems,
-    oddity,
+    find_field_problems,
+    find_oddity,
+    find_problem,
     parse_tolerantly,
-    problem,
     replace_surrogates,
     show,
 )
-from reb_action.judge.report_fault import unusable_report
-from reb_action.model.agent import PAPER_FIELDS, FieldFault, Report, ReportFault, ReportFaultKind
+from reb_action.model.agent import (
+    PAPER_FIELDS,
+    FieldFault,
+    Report,
+    ReportFault,
+    ReportFaultKind,
+    make_report_fault,
+)
 
 LIMIT_BYTES: Final = 1024 * 1024
 """A report above this size is not read."""
@@ -56,7 +62,7 @@ def parse(data: bytes) -> Report | ReportFault:
     except NotJsonError as error:
         return ReportFault(kind=ReportFaultKind.NOT_JSON, message=f"report.json: {error}")
     if not isinstance(text.value, dict):
-        return unusable_report(problem(text.value, "report") or "it is not an object")
+        return make_report_fault(find_problem(text.value, "report") or "it is not an object")
     return _report(text, text.value)
 
 
@@ -66,8 +72,8 @@ def fault(kind: ReportFaultKind) -> ReportFault:
 
 
 def _report(text: TolerantJson, value: Mapping[str, Json]) -> Report:
-    problems = field_problems(value, "report")
-    odd = {name: why for name in value if (why := oddity([name, value[name]]))}
+    problems = find_field_problems(value, "report")
+    odd = {name: why for name in value if (why := find_oddity([name, value[name]]))}
     path, tool, variables = map(value.get, ("python_path", "env_tool", "environment"))
     environment = variables if isinstance(variables, dict) else {}
     if environment:
@@ -126,7 +132,7 @@ def _variable_fault(name: str, value: Json) -> str | None:
         return f"{show(value)} is not of type string; it is not set"
     if len(value) > _TEXT_LIMIT or "\0" in value:
         return f"{show(value)} is too long or holds a NUL character; it is not set"
-    why = oddity(value)
+    why = find_oddity(value)
     return None if why is None else f"{why}; it is not set"
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from reb_action import documents
-from reb_action.judge import report_fault
-from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind
+from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind, find_blocking_fault
 from reb_action.model.observation import Interpreter
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import ModuleScan, scan_modules
@@ -56,7 +55,7 @@ def _look(
 ) -> Freeze:
     room = ProbeContext(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
     pristine = source_pristine.open_existing(layout.source, begun.trial.manifest.commit)
-    fault = report_fault.blocking_fault(claimed)
+    fault = find_blocking_fault(claimed)
     path = claimed.python_path if isinstance(claimed, Report) and fault is None else None
     seen = survey(room, pristine, interpreter=path)
     restored = restore(room, pristine, seen)

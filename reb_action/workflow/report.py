@@ -4,7 +4,7 @@ from pathlib import Path
 
 from reb_action import documents
 from reb_action.errors import SignatureError
-from reb_action.github.commands import SUMMARY_BYTES, warning, write_outputs, write_summary
+from reb_action.github.commands import SUMMARY_BYTES, format_warning, write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.manifest import Level
@@ -77,7 +77,7 @@ def _write_subjects(path: Path, collected: Collected, tell: Progress) -> str:
     try:
         text = verdict.subjects({name: collected.places[name] for name in judged})
     except SignatureError as error:
-        tell(warning(str(error)))
+        tell(format_warning(str(error)))
         return ""
     if text:
         documents.write_bytes(path, text.encode())

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reb_action import documents
-from reb_action.documents import NotJsonError, dump_json, files, parse_json, problem, show
+from reb_action.documents import NotJsonError, dump_json, files, find_problem, parse_json, show
 from reb_action.errors import DocumentError
 from reb_action.model.agent import AgentRun, Ending, Freeze, Touched
 from reb_action.session.evidence import DOCUMENTS
@@ -181,18 +181,18 @@ def test_any_json_is_a_document_or_refused_in_one_line(value, kind, field):
 
 def test_place_of_a_fault_is_printable_whatever_its_name():
     environment = {"a\n::error::b": 1}
-    told = problem({"environment": environment}, "report")
+    told = find_problem({"environment": environment}, "report")
     assert told is None or told.isprintable()
     fields = ("python_path", "env_tool", "env_name", "notes", "python_version", "torch_version")
     rest = ("cuda_available", "gpu_count", "ddp_expected_ok")
     report = {**dict.fromkeys((*fields, *rest)), "python_path": "/p", "env_tool": "none"}
-    told = problem({**report, "environment": environment}, "report")
+    told = find_problem({**report, "environment": environment}, "report")
     assert told == 'environment."a�::error::b": 1 is not of type string'
 
 
 def test_line_break_after_a_path_is_no_end():
     hash_ = {"repository": "a/b\n", "commit": "0" * 40, "domain": "example", "imports": 1}
-    assert problem(hash_, "manifest").startswith('repository: "a/b�" does not match')
+    assert find_problem(hash_, "manifest").startswith('repository: "a/b�" does not match')
 
 
 @pytest.mark.parametrize(

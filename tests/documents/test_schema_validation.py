@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
 from reb_action import documents
-from reb_action.documents import problem
+from reb_action.documents import find_problem
 from reb_action.documents.schema import _fast_validator
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.model.verdict import Verdict
@@ -90,12 +90,12 @@ def test_changed_document_is_valid_in_both_or_in_neither(schema, data):
 def test_regex_format_is_that_of_python(pattern, is_wrong):
     manifest = copy.deepcopy(next(one for one in VALID["manifest"] if log_proofs(one)))
     log_proofs(manifest)[0]["log"] = pattern
-    assert (problem(manifest, "manifest") is not None) == is_wrong
+    assert (find_problem(manifest, "manifest") is not None) == is_wrong
 
 
 def test_half_a_surrogate_pair_is_answered_by_jsonschema():
-    assert problem({**REPORT, "notes": "\ud800"}, "report") is None
-    assert problem({**REPORT, "notes": 3}, "report") is not None
+    assert find_problem({**REPORT, "notes": "\ud800"}, "report") is None
+    assert find_problem({**REPORT, "notes": 3}, "report") is not None
 
 
 def log_proofs(manifest):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reb_action.documents import NotJsonError, oddity, parse_tolerantly
+from reb_action.documents import NotJsonError, find_oddity, parse_tolerantly
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 JSON = st.recursive(
@@ -31,7 +31,7 @@ def test_any_bytes_are_a_value_or_refused_in_one_line(data):
     except NotJsonError as error:
         clauses = (str(error),)
     if read is not None:
-        clauses = (*read.faults, oddity(read.value) or "")
+        clauses = (*read.faults, find_oddity(read.value) or "")
     assert all(clause.isprintable() for clause in clauses)
 
 

@@ -22,7 +22,7 @@ def as_runner(text):
 
 @given(st.text(alphabet=st.sampled_from("a=<\nreb_EOF%{}$"), max_size=60))
 def test_any_output_comes_back(value):
-    assert as_runner(commands.output("x-y", value)) == {"x-y": value}
+    assert as_runner(commands.format_output("x-y", value)) == {"x-y": value}
 
 
 def test_outputs_are_appended(tmp_path):
@@ -43,12 +43,12 @@ def test_summary_above_the_limit_is_cut_between_lines(tmp_path):
 
 
 def test_error_is_one_command():
-    assert commands.error("50% \r\n::x") == "::error title=researchenvbench::50%25 %0D%0A::x"
+    assert commands.format_error("50% \r\n::x") == "::error title=researchenvbench::50%25 %0D%0A::x"
 
 
 def test_nothing_is_written_elsewhere_than_on_a_runner():
-    commands.write_outputs(context.read({}), {"a": "1"})
-    commands.write_summary(context.read({}), "text")
+    commands.write_outputs(context.read_context({}), {"a": "1"})
+    commands.write_summary(context.read_context({}), "text")
 
 
 def event(head, base="o/r"):
@@ -72,13 +72,14 @@ def test_fork_is_told_from_the_event(tmp_path, text, fork):
     if text is not None:
         path.write_text(text)
     environ = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(path)}
-    assert context.read(environ).fork is fork
+    assert context.read_context(environ).fork is fork
 
 
 def test_dependabot_counts_as_a_fork():
     environ = {"GITHUB_EVENT_NAME": "push", "GITHUB_ACTOR": "dependabot[bot]"}
-    assert context.read(environ).fork is True
-    assert context.read({"GITHUB_EVENT_NAME": "push", "GITHUB_ACTOR": "somebody"}).fork is False
+    assert context.read_context(environ).fork is True
+    own = {"GITHUB_EVENT_NAME": "push", "GITHUB_ACTOR": "somebody"}
+    assert context.read_context(own).fork is False
 
 
 HOSTILE = [

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reb_action.judge.challenge import FRAMEWORK_LIBRARIES, drawn_by_torch, pose, same_numbers
+from reb_action.judge.challenge import (
+    FRAMEWORK_LIBRARIES,
+    compute_torch_draws,
+    create_challenge,
+    have_equal_numbers,
+)
 from reb_action.model.manifest import Framework
 
 # torch.rand(8, generator=torch.Generator().manual_seed(12345)).tolist(), as torch 2.x printed it.
@@ -25,20 +30,20 @@ DRAWN = (
 
 
 def test_torch_draws_these_numbers():
-    assert drawn_by_torch(12345, 8) == DRAWN
+    assert compute_torch_draws(12345, 8) == DRAWN
 
 
 def test_as_many_are_drawn_as_asked():
-    assert drawn_by_torch(12345, 3) == DRAWN[:3]
-    assert drawn_by_torch(12345, 0) == ()
+    assert compute_torch_draws(12345, 3) == DRAWN[:3]
+    assert compute_torch_draws(12345, 0) == ()
 
 
 @given(seed=st.integers(0, 2**31 - 1))
 @settings(max_examples=20)
 def test_drawn_numbers_are_floats_of_24_bits(seed):
-    drawn = drawn_by_torch(seed, 15)
+    drawn = compute_torch_draws(seed, 15)
     assert all(0 <= number < 1 and (number * 2**24).is_integer() for number in drawn)
-    assert drawn != drawn_by_torch(seed + 1, 15)
+    assert drawn != compute_torch_draws(seed + 1, 15)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +63,11 @@ def test_drawn_numbers_are_floats_of_24_bits(seed):
     ],
 )
 def test_untrusted_numbers_are_held_against_the_drawn_ones(told, same):
-    assert same_numbers(told, DRAWN) is same
+    assert have_equal_numbers(told, DRAWN) is same
 
 
 def test_an_interpreter_works_out_the_answer():
-    question = pose("nonce")
+    question = create_challenge("nonce")
     argv = [sys.executable, "-I", "-S", "-c", f"print({question.program})"]
     said = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout.strip() == question.worked_out
@@ -71,9 +76,9 @@ def test_an_interpreter_works_out_the_answer():
 @given(nonce=st.text(max_size=40))
 @settings(max_examples=50)
 def test_equal_nonces_pose_equal_challenges_and_others_do_not(nonce):
-    question = pose(nonce)
-    assert question == pose(nonce)
-    assert question.worked_out != pose(nonce + "x").worked_out
+    question = create_challenge(nonce)
+    assert question == create_challenge(nonce)
+    assert question.worked_out != create_challenge(nonce + "x").worked_out
     assert repr(eval(question.program, {})) == question.worked_out
     assert 0 <= question.seed < 2**31
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reb_action.judge import report_fault
-from reb_action.judge.claims import audit
+from reb_action.judge.claims import audit_claims
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.judge import judge
+from reb_action.model.agent import find_blocking_fault
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.observation import PlainAnswers
 from reb_action.model.verdict import ClaimKind, LevelResult, Standing
@@ -250,7 +250,7 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_rule(name):
     field, claimed, seen, standing, hallucinations, under_claim = RULES[name]
-    claims = audit(report(**{field: claimed}), seen).claims
+    claims = audit_claims(report(**{field: claimed}), seen).claims
     claim = next(one for one in claims if one.field == field)
     expected = (standing, hallucinations, under_claim)
     assert (claim.standing, claim.hallucinations, claim.under_claim) == expected
@@ -303,7 +303,7 @@ UNUSABLE = {
 def test_report_without_interpreter_fails_with_the_counts_of_what_nothing_confirms(name):
     data, counts = UNUSABLE[name]
     claimed = reports.parse(data)
-    fault = report_fault.blocking_fault(claimed)
+    fault = find_blocking_fault(claimed)
     assert fault is not None
     verdict = judge(evidence(report=claimed, interpreter=None, observations={}))
     assert verdict.result(Level.C5).outcome is Outcome.FAILED
@@ -360,7 +360,7 @@ SEEN = st.builds(
 
 @given(seen=SEEN)
 def test_silent_report_is_never_counted_for_versions_and_capabilities(seen):
-    seen_by = audit(report(), seen)
+    seen_by = audit_claims(report(), seen)
     assert seen_by.hallucinations(ClaimKind.VERSION) == 0
     assert seen_by.hallucinations(ClaimKind.CAPABILITY) == 0
     assert {claim.standing for claim in seen_by.claims[1:]} == {NOT_MADE}
@@ -368,7 +368,7 @@ def test_silent_report_is_never_counted_for_versions_and_capabilities(seen):
 
 @given(claims=CLAIMS, seen=SEEN)
 def test_counts_are_bounded_and_rest_on_a_refuted_claim(claims, seen):
-    made = audit(report(**claims), seen)
+    made = audit_claims(report(**claims), seen)
     counts = [made.hallucinations(kind) for kind in ClaimKind]
     assert all(0 <= count <= most for count, most in zip(counts, (1, 2, 3), strict=True))
     for claim in made.claims:
@@ -379,14 +379,14 @@ def test_counts_are_bounded_and_rest_on_a_refuted_claim(claims, seen):
 
 @given(claims=CLAIMS)
 def test_nothing_observed_is_nothing_refuted(claims):
-    made = audit(report(**claims), Observed())
+    made = audit_claims(report(**claims), Observed())
     assert made.refuted == ()
     assert not any(claim.hallucinations for claim in made.claims)
 
 
 @given(seen=SEEN)
 def test_claims_equal_to_what_was_seen_are_never_counted(seen):
-    first = audit(report(python_version="?", torch_version="?"), seen)
+    first = audit_claims(report(python_version="?", torch_version="?"), seen)
     said = {claim.field: claim.observed for claim in first.claims}
     imported = seen.interpreter is not None and seen.interpreter.frameworks != (NO_TORCH,)
     facts = seen.cuda.frameworks if seen.cuda else ()
@@ -397,6 +397,6 @@ def test_claims_equal_to_what_was_seen_are_never_counted(seen):
         gpu_count=max(len(one.devices) for one in facts) if facts else None,
         ddp_expected_ok=seen.distributed.outcome is Outcome.PASSED if seen.distributed else None,
     )
-    made = audit(honest, seen)
+    made = audit_claims(honest, seen)
     assert {claim.field for claim in made.refuted} <= {"python_path"}
     assert made.hallucinations(ClaimKind.VERSION) + made.hallucinations(ClaimKind.CAPABILITY) == 0

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from reb_action import documents
-from reb_action.judge.judge import judge, title_of
+from reb_action.judge.judge import judge
+from reb_action.judge.levels import spec_of
 from reb_action.model.agent import Change, Freeze, ReportFault, ReportFaultKind, Touched
 from reb_action.model.diagnosis import Cause
 from reb_action.model.manifest import GPU_LEVELS, Framework, Level, Outcome, Trial
@@ -253,7 +254,7 @@ def test_log_never_decides_an_outcome():
 
 
 def test_every_level_has_a_name_for_people():
-    assert [title_of(level) for level in Level] == [
+    assert [spec_of(level).title for level in Level] == [
         *("static integrity", "CPU run", "CUDA alignment"),
         *("single-GPU run", "distributed run", "honest report"),
     ]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reb_action.judge.log_search import LogSearch
-from reb_action.judge.proofs import check
+from reb_action.judge.proofs import check_proofs
 from reb_action.model.manifest import LogProof, MetricProof, StepsProof
 
 STEPS = StepsProof(steps=r"step \d+", at_least=4)
@@ -22,7 +22,7 @@ def search(*pieces, proof=STEPS, **options):
     log = LogSearch([proof], **options)
     for piece in pieces:
         log.feed(piece)
-    (seen,) = check(log, files=())
+    (seen,) = check_proofs(log, files=())
     return seen.satisfied, seen.detail
 
 
@@ -103,7 +103,7 @@ def test_proof_in_the_middle_of_a_long_log_is_found_in_bounded_memory():
         log.feed(block)
         if number in (100, 150, 200, 250):
             log.feed(b"step %d\n" % number)
-    (seen,) = check(log, files=())
+    (seen,) = check_proofs(log, files=())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (seen.satisfied, seen.detail) == (True, r"4 of 4 steps in the log (step \d+)")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reb_action.judge.log_search import LogSearch
-from reb_action.judge.proofs import WrittenFile, check, may_explode
+from reb_action.judge.proofs import WrittenFile, check_proofs, may_explode
 from reb_action.model.manifest import FileKind, FileProof, LogProof, MetricProof, StepsProof
 
 LOSS = MetricProof(metric=r"loss (\S+)", minimum=0, maximum=10)
@@ -22,13 +22,15 @@ def searched(proofs, *pieces, **options):
 
 
 def of_log(proof, log):
-    (seen,) = check(searched([proof], log if isinstance(log, bytes) else log.encode()), files=())
+    (seen,) = check_proofs(
+        searched([proof], log if isinstance(log, bytes) else log.encode()), files=()
+    )
     assert seen.proof == proof
     return seen.satisfied, seen.detail
 
 
 def of_file(proof, *files):
-    (seen,) = check(searched([proof], b""), files=files)
+    (seen,) = check_proofs(searched([proof], b""), files=files)
     return seen.satisfied, seen.detail
 
 
@@ -178,7 +180,7 @@ def test_any_run_is_checked_proof_by_proof(log, head, size):
         StepsProof(steps="step", at_least=1),
         *(FileProof(file="/out/*", kind=kind) for kind in FileKind),
     ]
-    seen = check(searched(proofs, log), files=[written(size=size, head=head)])
+    seen = check_proofs(searched(proofs, log), files=[written(size=size, head=head)])
     assert [one.proof for one in seen] == proofs
     assert all(one.detail for one in seen)
 
@@ -217,5 +219,5 @@ def test_any_text_is_told_apart(pattern):
 def test_hostile_line_is_searched_in_bounded_time():
     proof = MetricProof(metric=r"Epoch\(train\).* loss: (\S+)")
     begun = time.monotonic()
-    check(searched([proof], b"Epoch(train) loss:" * 40_000), files=())
+    check_proofs(searched([proof], b"Epoch(train) loss:" * 40_000), files=())
     assert time.monotonic() - begun < 5

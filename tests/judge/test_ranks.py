@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reb_action.judge.ranks import read
+from reb_action.judge.ranks import read_ranks
 from reb_action.model.observation import Rank
 
 HOST = "gpu1:13135:13922 [{dev}] NCCL INFO"
@@ -53,7 +53,7 @@ def collective(name="AllReduce", *, comm=COMM, ranks=2, dev=0):
 
 
 def only(*parts):
-    return read([part.encode() for part in parts])
+    return read_ranks([part.encode() for part in parts])
 
 
 @pytest.mark.parametrize("version", JOINED)
@@ -170,7 +170,7 @@ def test_long_forged_line_is_read_in_linear_time():
 
 @given(st.lists(st.binary(max_size=400), max_size=3))
 def test_any_bytes_are_read(logs):
-    assert read(logs) == ()
+    assert read_ranks(logs) == ()
 
 
 def test_long_hostile_log_is_read_in_linear_time():

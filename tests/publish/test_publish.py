@@ -36,7 +36,7 @@ def of_run(api, tmp_path, run_id=7, **options):
     """Publish another run, as publish.yml does."""
     env = environ(api, tmp_path / "env", "workflow_run")
     place = tmp_path / f"unpacked-{len(list(tmp_path.iterdir()))}"
-    return told(publish.of_run(job(env, **options), run_id, place, context.read(env)))
+    return told(publish.of_run(job(env, **options), run_id, place, context.read_context(env)))
 
 
 def bodies(api):

@@ -25,7 +25,7 @@ def publish(api, tmp_path, run_id=7, **options):
     """Publish a run as publish.yml does: on its id alone."""
     env = environ(api, tmp_path / "env", "workflow_run")
     place = tmp_path / "unpacked"
-    return told(publisher.of_run(job(env, **options), run_id, place, context.read(env)))
+    return told(publisher.of_run(job(env, **options), run_id, place, context.read_context(env)))
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_what_one_trial_was_not_asked_for_closes_only_by_name(fail_on, told):
     slug, agent, attempt = VIM.rsplit(".", 2)
     asked = evidence_of(slug.replace("__", "/"), agent, int(attempt))
     seen = {VIM: judge(replace(asked, levels=(Level.C1, Level.C5)))}
-    assert closed(seen, tuple(Level), gate.parse(fail_on)) == told
+    assert closed(seen, tuple(Level), gate.parse_fail_on(fail_on)) == told
 
 
 def test_later_folder_counts(tmp_path):
@@ -258,7 +258,7 @@ def reported(tmp_path, *names, fail_on="invalid"):
     context = Context(output=tmp_path / "output", summary=tmp_path / "summary")
     return report(
         tmp_path / "plan.json", tmp_path / "artifacts", levels=tuple(Level),
-        fail_on=gate.parse(fail_on), context=context, tell=print,
+        fail_on=gate.parse_fail_on(fail_on), context=context, tell=print,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
-from reb_action.score.changes import Change, Count, Pair, Turn, compare, differs
+from reb_action.score.changes import Change, Count, Pair, Turn, compare, has_changes
 from reb_action.score.statistics import sign_test
 from tests.support import scoreboards
 
@@ -63,7 +63,7 @@ def test_turn_of_a_pair(board, before, now, turn):
     base, head = turned(board, Level.C1, before), turned(board, Level.C1, now)
     (change,) = compare(base, head, levels=(Level.C1,), scoring=Scoring.STRICT)
     assert [one.pair for one in change.of(turn)].count(PAIR) == 1
-    assert differs((change,)) is (turn in (Turn.FIXED, Turn.BROKEN))
+    assert has_changes((change,)) is (turn in (Turn.FIXED, Turn.BROKEN))
 
 
 def test_pair_that_counts_on_neither_side_is_not_there(board):
@@ -83,8 +83,8 @@ def test_scoring_decides_what_differs(board):
     head = turned(board, Level.C1, (F, F))
     base = turned(board, Level.C1, (P, P))
     paper = compare(base, head, levels=tuple(Level), scoring=Scoring.PAPER)
-    assert not differs(paper)
-    assert differs(compare(base, head, levels=tuple(Level), scoring=Scoring.STRICT))
+    assert not has_changes(paper)
+    assert has_changes(compare(base, head, levels=tuple(Level), scoring=Scoring.STRICT))
 
 
 def test_pairs_of_the_base_that_were_not_planned_now_are_left_out(board):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reb_action.judge import report_fault
-from reb_action.model.agent import Report, ReportFault, ReportFaultKind
+from reb_action.model.agent import Report, ReportFault, ReportFaultKind, find_blocking_fault
 from reb_action.session import report
 
 GOOD = {
@@ -73,7 +72,7 @@ UNUSABLE = {
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_unusable_report_is_one_plain_line(name):
     data, kind, clause = UNUSABLE[name]
-    fault = report_fault.blocking_fault(report.parse(data))
+    fault = find_blocking_fault(report.parse(data))
     assert fault is not None
     assert fault.kind is kind
     assert clause in fault.message
@@ -136,7 +135,7 @@ def test_good_report_has_no_fault():
     read = report.parse(json.dumps(GOOD).encode())
     assert isinstance(read, Report)
     assert read.faults == ()
-    assert report_fault.blocking_fault(read) is None
+    assert find_blocking_fault(read) is None
 
 
 @given(st.binary(max_size=300))

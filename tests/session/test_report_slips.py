@@ -6,9 +6,8 @@ from time import monotonic
 
 import pytest
 
-from reb_action.judge import report_fault
 from reb_action.judge.judge import judge
-from reb_action.model.agent import Report
+from reb_action.model.agent import Report, find_blocking_fault
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import ClaimKind
 from reb_action.render.remarks import list_remarks
@@ -20,7 +19,7 @@ from tests.support.slips import SLIPS
 def judged(slip):
     """Judge the report in a right environment; what names no interpreter is measured in none."""
     claimed = report.parse(slip.data)
-    if report_fault.blocking_fault(claimed) is None:
+    if find_blocking_fault(claimed) is None:
         return judge(evidence(report=claimed))
     return judge(evidence(report=claimed, interpreter=None, observations={}))
 

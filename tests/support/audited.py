@@ -7,8 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from reb_action.judge.report_fault import blocking_fault
-from reb_action.model.agent import PAPER_FIELDS, ReportFaultKind
+from reb_action.model.agent import PAPER_FIELDS, ReportFaultKind, find_blocking_fault
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Framework, Level, Trial
 from reb_action.model.observation import PlainAnswers
@@ -118,7 +117,7 @@ def read_situations():
 def _situation(row, machine):
     claimed = _read(row)
     seen = replace(_evidence(machine), report=claimed)
-    if blocking_fault(claimed) is not None:
+    if find_blocking_fault(claimed) is not None:
         seen = replace(seen, interpreter=None, observations={})
     counts = {key: tuple(row[key]) for key in ("reference", "ours") if key in row}
     return Situation(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reb_action.judge.gate import parse
+from reb_action.judge.gate import parse_fail_on
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
@@ -28,7 +28,7 @@ def edition(board=None, *, base=None, fail_on="invalid", scoring=Scoring.STRICT,
         "key": "researchenvbench", "commit": COMMIT, "run": RunOrder(run_id=7, attempt=2),
         "run_url": RUN_URL, "files": {}, **changes,
     }  # fmt: skip
-    fail = parse(fail_on, scoring=scoring)
+    fail = parse_fail_on(fail_on, scoring=scoring)
     return RunReport(board=board, levels=levels, fail_on=fail, comparison=compared, **told)
 
 

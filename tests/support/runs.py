@@ -118,7 +118,7 @@ def job(
     )
     pacing = Pacing(between_writes=0, waiting_seconds=waiting)
     return publish.Job(
-        environ=env, token=token, choice=choice, fail_on=gate.parse(fail_on), pacing=pacing
+        environ=env, token=token, choice=choice, fail_on=gate.parse_fail_on(fail_on), pacing=pacing
     )
 
 
