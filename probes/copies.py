@@ -8,16 +8,25 @@ that stand in a search path and not in the checkout, and are of the commit by na
 It also lists the untracked modules of the checkout that Python finds before one of the standard
 library or an installed one (`shadowing`): `repository` is the checkout, `tracked` its tracked files
 and `standard` the names of the standard library. For each of the `hooks` it has the SHA-256 of the
-`hook_files` that stand in its folder.
+`hook_files` in its folder; for the hook of an editable install, of its two files without the values
+that setuptools fills in. `optional` lists which of the `optional_modules` a search path has.
 """
 
+import ast
+import glob
 import hashlib
 import json
 import os
+import re
 import stat
 import sys
 
 LIMIT, LISTED, HASHED = 50, 20000, 1 << 20
+# What setuptools writes for an editable install, by the names under which hashes are reported.
+EDITABLE_PTH, EDITABLE_FINDER = "__editable__*.pth", "__editable__*_finder.py"
+STARTS_FINDER = re.compile(rb"import (__editable__\w+_finder); \1\.install\(\)\n?")
+VALUE = re.compile(rb"^(MAPPING|NAMESPACES|PATH_PLACEHOLDER)((?:: [^=\n]*)? = )(.*)$", re.M)
+HOOK_SUFFIX = b' + ".__path_hook__"'
 
 
 def shown(path):
@@ -108,19 +117,82 @@ def shadowing(request):
     return found
 
 
-def hashes(folder, names):
-    """Return the SHA-256 of those of the names that are small files of a folder."""
-    found = {}
-    for name in names:
-        path = os.path.join(folder, name)
-        there, size = state(path)
-        if there and size < HASHED:
-            try:
-                with open(path, "rb") as stream:
-                    found[name] = hashlib.sha256(stream.read(HASHED)).hexdigest()
-            except OSError:
-                continue
-    return found
+def content(path):
+    """Return the content of a small regular file, or None."""
+    is_file, size = state(path)
+    if not is_file or size >= HASHED:
+        return None
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(HASHED)
+    except OSError:
+        return None
+
+
+def literal(name, text):
+    """Return the value that setuptools wrote for a name, or None if it is anything but data."""
+    if name == b"PATH_PLACEHOLDER":
+        text = text[: -len(HOOK_SUFFIX)] if text.endswith(HOOK_SUFFIX) else b""
+    try:
+        value = ast.literal_eval(text.decode())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str if name == b"PATH_PLACEHOLDER" else dict) else None
+
+
+def template(text):
+    """Return (the text of a finder without its values, its mapping); (None, {}) if not generated.
+
+    Each of the three values must be a literal, so that all code of the finder is in the template.
+    """
+    values = {name: literal(name, value) for name, _, value in VALUE.findall(text)}
+    if len(values) != 3 or None in values.values():
+        return None, {}
+    return VALUE.sub(rb"\1\2...", text), values[b"MAPPING"]
+
+
+def finder(pth):
+    """Return the text of the finder that the .pth file of an editable install starts, or None."""
+    started = STARTS_FINDER.fullmatch(content(pth) or b"")
+    if started is None:
+        return None
+    return content(os.path.join(os.path.dirname(pth), started.group(1).decode() + ".py"))
+
+
+def hashes(hook, names):
+    """Return the SHA-256 of the files of a hook, by the names that known hooks have."""
+    folder, name = os.path.split(hook)
+    files = {name: content(os.path.join(folder, name)) for name in names}
+    if name.startswith("__editable__") and name.endswith(".pth"):
+        generated = template(finder(hook) or b"")[0]
+        files = {EDITABLE_PTH: generated and b"", EDITABLE_FINDER: generated}
+    return {
+        name: hashlib.sha256(data).hexdigest() for name, data in files.items() if data is not None
+    }
+
+
+def mapped(folder):
+    """Yield (module, path without suffix) of what the finders of editable installs lead to."""
+    for pth in sorted(glob.glob(os.path.join(glob.escape(folder), "__editable__*.pth")))[:LIMIT]:
+        for name, path in template(finder(pth) or b"")[1].items():
+            if isinstance(name, str) and isinstance(path, str):
+                yield name.rpartition(".")[2], path[:-3] if path.endswith(".py") else path
+
+
+def optional(names, folders):
+    """Return those of the modules that a search path may have, under any suffix or in an archive.
+
+    An archive is not opened: it may have all of them.
+    """
+    stems = set()
+    for folder in folders:
+        if os.path.isfile(folder):
+            return sorted(names)
+        try:
+            stems |= {entry.split(".")[0] for entry in os.listdir(folder)}
+        except (OSError, ValueError):
+            continue
+    return sorted(set(names) & stems)
 
 
 def main():
@@ -130,8 +202,9 @@ def main():
     own = {os.path.realpath(path) for path in request["own"]}
     found = []
     for folder in dict.fromkeys(request["search_paths"]):
-        for name, files in sorted(request["modules"].items()):
-            place = os.path.join(folder, name)
+        places = [(name, os.path.join(folder, name)) for name in sorted(request["modules"])]
+        for name, place in [*places, *mapped(folder)]:
+            files = request["modules"].get(name, {})
             if os.path.realpath(place) not in own and os.path.realpath(place + ".py") not in own:
                 packaged = {below: files[below] for below in files if below}
                 alone = {below: files[below] for below in files if not below}
@@ -140,9 +213,10 @@ def main():
     answer = {
         "copies": [shown(path) for path in found[:LIMIT]],
         "hooks": {
-            hook: hashes(os.path.dirname(hook.partition(": ")[2]), request["hook_files"])
+            hook: hashes(hook.partition(": ")[2], request["hook_files"])
             for hook in request["hooks"]
         },
+        "optional": optional(request["optional_modules"], request["search_paths"]),
         "shadowing": [shown(path) for path in shadowing(request)[:LIMIT]],
     }
     sys.stdout.write(json.dumps(answer))

@@ -37,6 +37,7 @@ class _Answer:
     copies: tuple[str, ...]
     shadowing: tuple[str, ...]
     hooks: Mapping[str, Mapping[str, str]]
+    optional: tuple[str, ...]
 
 
 def scan_modules(
@@ -63,7 +64,8 @@ def scan_modules(
         "tracked": [file.path for file in source.files],
         "standard": sorted(STANDARD_LIBRARY),
         "hooks": list(own_hooks),
-        "hook_files": probe_hooks.file_names(),
+        "hook_files": probe_hooks.list_files(),
+        "optional_modules": probe_hooks.list_optional_modules(),
     }
     asked = context.ask(f"copies-{make_nonce()}", question)
     ended = context.run(
@@ -76,8 +78,11 @@ def scan_modules(
     seen = answer_of(ended.stdout, _Answer)
     if seen is None:
         return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,))
-    named = {hook: probe_hooks.recognise(hook, found) for hook, found in seen.hooks.items()}
-    known = {hook: package for hook, package in named.items() if package is not None}
+    packages = {
+        hook: probe_hooks.identify_hook(hook, hashes, seen.optional)
+        for hook, hashes in seen.hooks.items()
+    }
+    known = {hook: package for hook, package in packages.items() if package is not None}
     return ModuleScan(copies=seen.copies, shadowing=seen.shadowing, known_hooks=known)
 
 

@@ -1,35 +1,69 @@
 """Recognises what honest packages run at each start of Python, by the hashes of the files."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 _PLACE: Final = Path(__file__).with_name("known_hooks.json")
+_EDITABLE_PTH: Final = "__editable__*.pth"
 
 Hashes = Mapping[str, str]
 """SHA-256 of files, by their names in the folder of a hook."""
 
 
-def file_names() -> tuple[str, ...]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownHook:
+    """The files of a hook, all of which must be known; `optional` are modules that it would import.
+
+    A hook that imports a module which need not exist runs any code of that name, so it is known
+    only where no search path has that module.
+    """
+
+    package: str
+    version: str
+    files: Hashes
+    optional: tuple[str, ...] = ()
+
+
+def list_files() -> tuple[str, ...]:
     """Return the names of all files that a known hook consists of."""
-    return tuple(sorted({name for _, files in _known() for name in files}))
+    return tuple(sorted({name for hook in known_hooks() for name in hook.files}))
 
 
-def recognise(hook: str, found: Hashes) -> str | None:
+def list_optional_modules() -> tuple[str, ...]:
+    """Return the modules that known hooks import only where they exist."""
+    return tuple(sorted({name for hook in known_hooks() for name in hook.optional}))
+
+
+def identify_hook(hook: str, hashes: Hashes, present: Collection[str] = ()) -> str | None:
     """Return the package that a hook belongs to, with its version, if every file of it is known.
 
-    `found` has the files that stand in the folder of the hook, whose own name ends `hook`.
+    `hashes` are of the files in the folder of the hook, which ends with its own file's name;
+    `present` are the optional modules that a search path has.
     """
     name = hook.rpartition("/")[2]
-    for package, files in _known():
-        if name in files and all(found.get(file) == digest for file, digest in files.items()):
-            return package
+    if name.startswith("__editable__") and name.endswith(".pth"):
+        name = _EDITABLE_PTH
+    for known in known_hooks():
+        matches = all(hashes.get(file) == digest for file, digest in known.files.items())
+        if name in known.files and matches and not set(known.optional) & set(present):
+            return f"{known.package} {known.version}"
     return None
 
 
 @cache
-def _known() -> tuple[tuple[str, Hashes], ...]:
+def known_hooks() -> tuple[KnownHook, ...]:
+    """Return the hooks of `known_hooks.json`."""
     entries = json.loads(_PLACE.read_text(encoding="utf-8"))
-    return tuple((f"{one['package']} {one['version']}", one["files"]) for one in entries)
+    return tuple(
+        KnownHook(
+            package=entry["package"],
+            version=entry["version"],
+            files=entry["files"],
+            optional=tuple(entry.get("optional", ())),
+        )
+        for entry in entries
+    )

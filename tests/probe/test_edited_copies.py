@@ -10,10 +10,10 @@ import pytest
 
 from reb_action.corpus.manifests import load
 from reb_action.model.manifest import Level
-from reb_action.probe import hooks
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import list_own_modules, scan_modules
 from reb_action.source.pristine import Source, TrackedFile
+from tests.support.editable import write_editable
 
 DEMO = Path(__file__).parents[1] / "demo" / "manifest.yaml"
 FILES = {
@@ -115,37 +115,6 @@ def test_untracked_module_in_a_search_path_within_the_checkout_is_told(context, 
     assert shadowing(context, source, str(src), context.layout.repository) == ("src/random.py",)
 
 
-@pytest.mark.parametrize(
-    ("pth", "module", "known"),
-    [
-        (b"import _virtualenv", None, True),
-        (b"import _virtualenv\nimport evil", None, False),
-        (b"import _virtualenv", b"import evil\n", False),
-    ],
-)
-def test_hook_is_known_by_the_hash_of_each_of_its_files(
-    context, source, site, monkeypatch, pth, module, known
-):
-    honest = b"patch()\n"
-    files = {"_virtualenv.pth": b"import _virtualenv", "_virtualenv.py": honest}
-    entry = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    (site / "_virtualenv.pth").write_bytes(pth)
-    (site / "_virtualenv.py").write_bytes(module or honest)
-    hook = f"pth: {site}/_virtualenv.pth"
-    monkeypatch.setattr(hooks, "_known", lambda: (("virtualenv 1", entry),))
-    found = scan_modules(context, source, (), (hook,)).known_hooks
-    assert found == ({hook: "virtualenv 1"} if known else {})
-
-
-def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
-    for package, files in hooks._known():
-        name = next(name for name in files if "/" not in name)
-        assert hooks.recognise(f"pth: /site/{name}", files) is not None, package
-        for missing in files:
-            rest = {name: digest for name, digest in files.items() if name != missing}
-            assert hooks.recognise(f"pth: /site/{name}", rest) is None
-
-
 def test_modules_of_the_repository_are_what_can_stand_by_itself(source):
     told = [(str(place), below) for place, below, _ in list_own_modules(source)]
     assert told == [
@@ -194,6 +163,28 @@ def test_another_module_of_the_same_name_is_no_copy(context, source, site):
     shutil.rmtree(site / "thing")
     (site / "thing").mkdir()
     (site / "thing/__init__.py").write_text("VALUE = 9\n")
+    assert copies(context, source, (str(site),)) == ()
+
+
+@pytest.mark.parametrize("suffix", ["", ".py"])
+def test_edited_clone_behind_the_finder_of_an_editable_install_is_told(
+    context, source, site, suffix
+):
+    clone = site.with_name("clone")
+    shutil.move(site, clone)
+    site.mkdir()
+    (clone / "thing/fit.py").write_text("VALUE = 9\n")
+    (clone / "single.py").write_text("VALUE = 9\n")
+    mapping = {"single": f"{clone}/single{suffix}", "thing": f"{clone}/thing"}
+    write_editable(site, mapping)
+    assert copies(context, source, (str(site),)) == (f"{clone}/single.py", f"{clone}/thing/fit.py")
+
+
+def test_finder_that_leads_into_the_checkout_is_no_copy(context, source, site):
+    shutil.rmtree(site)
+    site.mkdir()
+    write_editable(site, {"thing": f"{context.layout.repository}/src/thing"})
+    Path(context.layout.repository, "src/thing/fit.py").write_text("VALUE = 9\n")
     assert copies(context, source, (str(site),)) == ()
 
 
