@@ -1,8 +1,8 @@
-# `make demo` and `make test` need python3 (3.11 or later) with venv, and git; all else they set up.
+# `make demo` and `make test` need python3 (3.11 or later) with venv, and git. They set up the rest.
 PYTHON ?= python3
 BIN := .venv/bin
 
-# What runs with Python and git alone, each test within seconds.
+# Tests that need only Python and git, each within seconds.
 PLAIN := not (act or agents or browser or docker or slow)
 
 .PHONY: demo test test-plain lint lock schemas bench clean description
@@ -16,10 +16,10 @@ test: .venv/dev description
 test-plain: .venv/dev description
 	$(BIN)/pytest -n 2 --dist worksteal -m "$(PLAIN)"
 
-# GitHub's own description of its API, from its npm package.
+# GitHub's API description, from its npm package.
 description: .venv/dev
 	@$(BIN)/python tests/support/github_api/describe.py >/dev/null || \
-		echo "GitHub's description of its API could not be fetched: its tests will be skipped" >&2
+		echo "could not fetch GitHub's API description: its tests will be skipped" >&2
 
 lint: .venv/dev
 	$(BIN)/ruff check
@@ -43,7 +43,7 @@ bench: .venv/dev
 	$(BIN)/python -m tests.bench.gateway
 	$(BIN)/python -m tests.bench.scoreboard
 
-# The locks name every package with its hashes; nothing else is installed.
+# The locks pin every package by hash.
 .venv/run: requirements.lock pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --editable .
@@ -55,7 +55,7 @@ bench: .venv/dev
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "$(PYTHON) is older than 3.11; name another with make PYTHON=..."; exit 2; }
+		{ echo "$(PYTHON) is older than 3.11; choose another: make PYTHON=..."; exit 2; }
 	$(PYTHON) -m venv .venv
 
 lock: .venv/dev

@@ -1,4 +1,4 @@
-"""Fixtures for all tests, what they are independent of, and what is said of those left out."""
+"""Fixtures for all tests, a neutral environment, and a summary of the tests left out."""
 
 import os
 from collections import Counter
@@ -22,21 +22,21 @@ __all__ = [
     "start",
 ]
 
-# With PYTHONUNBUFFERED or PYTHONDONTWRITEBYTECODE set, what a user's Python does goes unseen.
+# PYTHONUNBUFFERED or PYTHONDONTWRITEBYTECODE would hide what happens on a user's machine.
 for _name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[_name]
 
-# A machine that is busy with other work is slow; the code under test is not to blame.
+# Hypothesis must not fail tests because the machine is busy.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 TESTS = Path(__file__).parent
 SUITES = {"act": "act", "real_agents": "agents"}
-"""The suites that live in folders of their own, by the folder, and their markers."""
+"""Folders of whole suites, and their markers."""
 
 MARKERS = ("act", "agents", "browser", "docker", "slow")
 DESELECTED = Counter()
-"""How many tests `-m` left out, by the first of these markers that they have."""
+"""Number of tests that `-m` left out, by the first of these markers that a test has."""
 
 
 def pytest_collection_modifyitems(items):
@@ -48,33 +48,33 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_deselected(items):
-    """Count what is left out; with xdist each worker does, and all count the same."""
+    """Count the tests left out. With xdist each worker counts all of them."""
     for item in items:
         own = {mark.name for mark in item.iter_markers()}
         DESELECTED[next((name for name in MARKERS if name in own), "other")] += 1
 
 
 def pytest_sessionfinish(session):
-    """Give the counts of a worker to the process that prints."""
+    """Send the counts of a worker to the process that prints."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["deselected"] = dict(DESELECTED)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    """Take the counts of a worker; one that was killed has none."""
+    """Merge the counts of a worker. A killed worker has none."""
     DESELECTED.update(Counter(getattr(node, "workeroutput", {}).get("deselected")) - DESELECTED)
 
 
 @pytest.fixture(autouse=True)
 def _docker(request):
-    """Skip a test of Docker where there is none, or fail it where Docker is required."""
+    """Skip a Docker test without Docker, or fail it if Docker is required."""
     if request.node.get_closest_marker("docker"):
         docker_image()
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say what was left out and why, in one line for each reason."""
+    """Print how many tests were left out, one line for each reason."""
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     if reasons or DESELECTED:
