@@ -4,7 +4,7 @@ import functools
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ SUPERVISOR = "REB_SUPERVISOR"
 
 _PATIENCE_SECONDS = 20.0
 _LOOKS = 10
+_CHILD_LOOKS = 200
 # The main thread of a zombie counts as well.
 _LIVING_THREADS = 2
 
@@ -93,6 +94,8 @@ def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
             names.setdefault((process.pid, process.started), process.name)
         for process in _next_to_end(family):
             _kill(process)
+        for process in _end_children(family.supervisors):
+            names.setdefault((process.pid, process.started), process.name)
         time.sleep(0.01)
     return tuple(names.values())
 
@@ -102,6 +105,22 @@ def _next_to_end(family: _Family) -> tuple[Process, ...]:
         # The kernel is faster than any list of members.
         return family.inits or family.members
     return family.supervisors if all(_is_childless(one.pid) for one in family.supervisors) else ()
+
+
+def _end_children(supervisors: tuple[Process, ...]) -> Iterator[Process]:
+    """End the children of supervisors that no namespace helps, and yield them.
+
+    A chain of processes that forks faster than this machine's processes can be listed is always
+    elsewhere by then. Its next link becomes the supervisor's child, and those are few.
+    """
+    for supervisor in supervisors:
+        if supervisor.supervises is Isolation.NONE:
+            for _ in range(_CHILD_LOOKS):
+                children = (_read(int(pid)) for pid in _children(supervisor.pid))
+                for child in children:
+                    if child is not None and child.parent == supervisor.pid:
+                        _kill(child)
+                        yield child
 
 
 def _is_childless(pid: int) -> bool:
