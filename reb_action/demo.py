@@ -1,4 +1,4 @@
-"""The demonstration: one small repository, an honest baseline and a lying agent."""
+"""The demo: one small repository, an honest baseline and a lying agent."""
 
 import shutil
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from reb_action.trial.options import Options
 
 _SECONDS: Final = 120
 
-# Nothing of this machine or moment, so that the commit is always the one in the manifest.
+# Fixed author and time, so that the commit is always the one in the manifest.
 _COMMIT: Final = """tree {tree}
 author demo <demo@example.invalid> 1767225600 +0000
 committer demo <demo@example.invalid> 1767225600 +0000
@@ -35,58 +35,62 @@ Spirals
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """A trial of the demonstration: its verdict, its folder, and the notes of its report."""
+class DemoTrial:
+    """A trial of the demo: its verdict, its folder, and the notes of its report."""
 
     verdict: Verdict
     folder: Path
     notes: str | None
 
 
-def demo(folder: Path, *, environ: Mapping[str, str], tell: Progress) -> tuple[Shown, ...]:
-    """Run both trials below `folder`, which an earlier demonstration may have left."""
-    place = data_folder("tests") / "demo"
-    if not place.is_dir():
+def run_demo(folder: Path, *, environ: Mapping[str, str], tell: Progress) -> tuple[DemoTrial, ...]:
+    """Run both trials below `folder`, which is replaced if an earlier demo created it."""
+    source = data_folder("tests") / "demo"
+    if not source.is_dir():
         raise UsageError(
-            "the demonstration is part of the repository, not of the installed package"
+            "the demo is not part of the installed package; run it from a clone of the repository"
         )
     clear(folder, by="demo")
     mirror = folder / "mirror"
-    wanted = committed(place, mirror)
+    manifest = commit_repository(source, mirror)
     liar = AgentChoice(
-        name="replay", argument=str(place / "liar"), total_seconds=_SECONDS, setup_seconds=_SECONDS
+        name="replay", argument=str(source / "liar"), total_seconds=_SECONDS, setup_seconds=_SECONDS
     )
     honest = AgentChoice(name="pip", argument=None, total_seconds=_SECONDS, setup_seconds=_SECONDS)
-    shown: list[Shown] = []
+    trials: list[DemoTrial] = []
     for name, choice in (("honest", honest), ("liar", liar)):
-        tell(f"--- {name}: the agent {choice.name} on {wanted.repository}")
-        shown.append(_trial(wanted, choice, folder / name, mirror, environ=environ, tell=tell))
-    return tuple(shown)
+        tell(f"--- {name}: agent {choice.name} on {manifest.repository}")
+        trials.append(
+            _run_trial(manifest, choice, folder / name, mirror, environ=environ, tell=tell)
+        )
+    return tuple(trials)
 
 
-def _trial(
-    wanted: Manifest,
+def _run_trial(
+    manifest: Manifest,
     choice: AgentChoice,
     folder: Path,
     mirror: Path,
     *,
     environ: Mapping[str, str],
     tell: Progress,
-) -> Shown:
-    options = Options(manifest=wanted, agent=choice, folder=folder, kind=Kind.LOCAL, mirror=mirror)
+) -> DemoTrial:
+    options = Options(
+        manifest=manifest, agent=choice, folder=folder, kind=Kind.LOCAL, mirror=mirror
+    )
     verdict = run.run(options, environ=environ, tell=tell)
     layout = SessionLayout(folder=folder)
     page.write_page(layout, verdict)
     report = evidence.read(layout).report
     notes = report.notes if isinstance(report, Report) else None
-    return Shown(verdict=verdict, folder=folder, notes=notes)
+    return DemoTrial(verdict=verdict, folder=folder, notes=notes)
 
 
-def committed(place: Path, mirror: Path) -> Manifest:
-    """Make the shipped files a git repository, as a repository under test is one."""
-    wanted = manifests.load(place / "manifest.yaml")
-    repository = mirror / wanted.repository
-    shutil.copytree(place / "repository", repository)
+def commit_repository(source: Path, mirror: Path) -> Manifest:
+    """Commit the files of the demo to a new git repository in the mirror."""
+    manifest = manifests.load(source / "manifest.yaml")
+    repository = mirror / manifest.repository
+    shutil.copytree(source / "repository", repository)
     place = repository / ".git"
     to = "commit the example"
     run_git(place, "init", "--quiet", to=to)
@@ -96,4 +100,4 @@ def committed(place: Path, mirror: Path) -> Manifest:
     text.write_text(_COMMIT.format(tree=tree), encoding="utf-8")
     head = run_git(place, "hash-object", "-t", "commit", "-w", str(text), to=to).decode().strip()
     run_git(place, "update-ref", "HEAD", head, to=to)
-    return wanted
+    return manifest

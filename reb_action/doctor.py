@@ -1,4 +1,4 @@
-"""Says what a machine lacks for a trial, one plain line each."""
+"""Checks that a machine can run a trial."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,43 +15,43 @@ _FREE_GIB = 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
-    fine: bool
+    ok: bool
     line: str
 
 
-def examine(kind: Kind, image: str) -> Iterator[Finding]:
-    """Yield what was found, also where all is well."""
-    yield _found(shutil.which("git") is not None, "git", "install git")
+def check_machine(kind: Kind, image: str) -> Iterator[Finding]:
+    """Yield the result of each check."""
+    yield _finding(shutil.which("git") is not None, "git", "install git")
     yield _toolchain()
     free = shutil.disk_usage(Path.cwd()).free >> 30
-    wanted = f"{free} GiB of disk free; an environment with CUDA takes up to {_FREE_GIB} GiB"
-    yield _found(free >= _FREE_GIB, wanted, "free some disk")
+    space = f"{free} GiB of disk free; an environment with CUDA needs up to {_FREE_GIB} GiB"
+    yield _finding(free >= _FREE_GIB, space, "free some disk space")
     if kind is Kind.DOCKER:
         yield _docker(image)
     else:
-        yield Finding(fine=True, line="note  the local sandbox isolates nothing")
-    with gpu_witness.watch(gpu_witness.own_nothing) as seen:
-        count, driver = seen.present, seen.driver
-    yield Finding(fine=True, line=f"note  {count} GPUs here, driver {driver or 'none'}")
+        yield Finding(ok=True, line="note: the local sandbox has no isolation")
+    with gpu_witness.watch(gpu_witness.own_nothing) as witness:
+        count, driver = witness.present, witness.driver
+    yield Finding(ok=True, line=f"note: {count} GPUs, driver {driver or 'none'}")
 
 
 def _toolchain() -> Finding:
     try:
-        found = toolchain.find_toolchain()
+        pyright = toolchain.find_toolchain()
     except RebError as error:
-        return _found(False, "pyright", str(error))
-    return _found(True, f"pyright {found.version}", "")
+        return _finding(False, "pyright", str(error))
+    return _finding(True, f"pyright {pyright.version}", "")
 
 
 def _docker(image: str) -> Finding:
     try:
         engine.connect().image_id(image)
     except RebError as error:
-        return _found(False, "docker", str(error))
-    return _found(True, f"docker, with the image {image}", "")
+        return _finding(False, "docker", str(error))
+    return _finding(True, f"docker, with the image {image}", "")
 
 
-def _found(fine: bool, what: str, advice: str) -> Finding:
-    return Finding(fine=fine, line=f"ok    {what}" if fine else f"LACKS {what}: {advice}")
+def _finding(ok: bool, what: str, advice: str) -> Finding:
+    return Finding(ok=ok, line=f"ok: {what}" if ok else f"missing: {what} — {advice}")

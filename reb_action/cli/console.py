@@ -1,11 +1,11 @@
-"""What a person sees while a trial runs and at its end: tables in a terminal, lines elsewhere.
+"""Prints progress and results: tables in a terminal, plain lines in a pipe.
 
-Only a terminal imports rich: a step of a workflow, whose output is a pipe, need not wait for it.
+Only a terminal imports rich: a workflow step writes to a pipe and should not pay for the import.
 """
 
 import sys
 import time
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
@@ -16,24 +16,24 @@ from reb_action import documents
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
+from reb_action.progress import Progress
 from reb_action.render.board_lines import board_lines
 from reb_action.render.lines import short_lines, stamp_line, verdict_lines
-from reb_action.results.page import unqualified
 from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _COLUMNS: Final = 72
-"""Columns below which a table would only wrap; plain lines read better there."""
+"""Minimum width of a terminal for tables; narrower ones get plain lines."""
 
 _BOARD_COLUMNS: Final = 100
-"""The same for a scoreboard, which has a column for each level."""
+"""Minimum width for a scoreboard, which has a column for each level."""
 
 
 @contextmanager
-def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
-    """Yield a function that prints progress to standard error, so that output stays clean."""
+def show_progress(*, quiet: bool) -> Generator[Progress]:
+    """Yield a function that prints progress to standard error; standard output is for results."""
     began = time.monotonic()
     if quiet:
         yield lambda _: None
@@ -46,8 +46,8 @@ def telling(*, quiet: bool) -> Generator[Callable[[str], None]]:
         yield lambda line: click.echo(stamp_line(line, time.monotonic() - began), err=True)
 
 
-def note(line: str) -> None:
-    """Print a note on standard error: about the output, and no part of it."""
+def print_note(line: str) -> None:
+    """Print a note about the output to standard error."""
     click.echo(line, err=True)
 
 
@@ -72,7 +72,7 @@ def print_scoreboard(board: Scoreboard) -> None:
 
 
 def print_summary(verdict: Verdict, notes: str | None) -> None:
-    """Print what the agent said and what the probes found."""
+    """Print the agent's claims and the observations of the probes."""
     if _fits(sys.stdout, columns=_COLUMNS):
         from reb_action.render.terminal.verdict import short_table
 
@@ -82,7 +82,7 @@ def print_summary(verdict: Verdict, notes: str | None) -> None:
 
 
 def _is_terminal(stream: TextIO) -> bool:
-    # Not rich's own opinion: FORCE_COLOR, which CI sets often, would turn a log into a terminal.
+    # Not rich's is_terminal: CI often sets FORCE_COLOR, which would turn a log into a terminal.
     return stream.isatty() and not _console(stream).is_dumb_terminal
 
 
@@ -101,13 +101,16 @@ def show_verdict(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
     if as_json:
         click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
         return
-    print_verdict(verdict, unqualified(SessionLayout(folder=folder)))
-    click.echo(f"verdict and page: {folder}")
+    from reb_action.results.page import unqualified
+
+    layout = SessionLayout(folder=folder)
+    print_verdict(verdict, unqualified(layout))
+    click.echo(f"Results: {layout.page}")
 
 
-def show_scoreboard(made: Scoreboard, *, as_json: bool) -> None:
-    """Print a scoreboard for people, or for machines as the document that a report writes."""
+def show_scoreboard(board: Scoreboard, *, as_json: bool) -> None:
+    """Print a scoreboard for people, or as JSON (scoreboard.json) for machines."""
     if as_json:
-        click.echo(documents.encode(made, kind="scoreboard").decode(), nl=False)
+        click.echo(documents.encode(board, kind="scoreboard").decode(), nl=False)
     else:
-        print_scoreboard(made)
+        print_scoreboard(board)

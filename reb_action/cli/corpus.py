@@ -6,50 +6,67 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli.options import qualifying_options
+from reb_action.cli.groups import PlaceOptions
+from reb_action.cli.options import levels_option, place_options, repository_argument
+from reb_action.model.manifest import Level
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 def validate(paths: tuple[Path, ...]) -> None:
-    """Check manifests: files, or folders of them."""
+    """Validate manifests: files, or folders of them."""
     from reb_action.corpus import counts
 
     click.echo("\n".join(counts.validated(paths)))
 
 
 @click.command()
-@qualifying_options
+@repository_argument
+@click.option(
+    "--results", "folder", type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the trials; cleared first.  [default: results/<name>.qualify]",
+)  # fmt: skip
+@place_options
+@levels_option
 @click.option(
     "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
-    show_default=True, help="Folder where uv keeps packages; with --base, a folder of wheels.",
+    show_default=True, help="Package cache of uv; with --base, a folder of wheels.",
 )  # fmt: skip
 @click.option(
     "--base", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Interpreter whose packages to build on, where there is no package index.",
+    help="Interpreter whose packages to build on when there is no package index.",
 )  # fmt: skip
-def qualify(*, cache: Path, base: Path | None, **chosen: object) -> None:
-    """Show that the levels of REPOSITORY pass where they must and fail elsewhere; record it.
+def qualify(
+    *,
+    repository: str,
+    folder: Path | None,
+    place: PlaceOptions,
+    levels: tuple[Level, ...],
+    cache: Path,
+    base: Path | None,
+) -> None:
+    """Verify a manifest with positive and negative controls.
 
-    Exit code 1 if a level is not qualified; nothing is recorded of an environment that was not
-    built, nor of a right one in which the level does not pass.
+    Records which levels of REPOSITORY pass in a correct environment and fail in a broken one.
+    Exit code 1 if a level is not qualified. Nothing is recorded if the environment could not be
+    built, or if the level fails in the correct environment.
     """
     from datetime import UTC, datetime
 
     from reb_action.cli import arguments
-    from reb_action.cli.console import telling
+    from reb_action.cli.console import show_progress
     from reb_action.corpus import qualification
     from reb_action.qualify import qualify as qualifier
 
-    options = arguments.qualifying(chosen)
+    options = arguments.make_qualification(repository, folder, place, levels)
     today = datetime.now(UTC).date().isoformat()
-    with telling(quiet=False) as tell:
+    with show_progress(quiet=False) as tell:
         plan = qualifier.plan(options, cache=cache.absolute(), date=today, base=base)
-        done = qualifier.qualify(plan, environ=os.environ, tell=tell)
-    click.echo("\n".join(qualifier.lines(done)))
-    for path in qualifier.record(plan, done):
+        results = qualifier.qualify(plan, environ=os.environ, tell=tell)
+    click.echo("\n".join(qualifier.lines(results)))
+    for path in qualifier.record(plan, results):
         click.echo(f"recorded: {path}")
-    if not all(map(qualification.holds, done)):
+    if not all(map(qualification.holds, results)):
         sys.exit(1)
 
 

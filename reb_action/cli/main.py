@@ -1,6 +1,6 @@
-"""The command `reb`: parses, builds one typed value, calls one function, says what came out.
+"""The command `reb`: command list, exit codes, signals and error output.
 
-Commands import what they do when they are called: `reb --help` must not wait for Docker's SDK.
+Each command imports its phase when it is called: `reb --help` must not import Docker's SDK.
 """
 
 import io
@@ -17,23 +17,23 @@ from reb_action.cli.machine import MACHINE
 from reb_action.cli.results import RESULTS
 from reb_action.cli.trial import TRIAL
 from reb_action.cli.workflow import WORKFLOW
-from reb_action.errors import PlaceError, RebError, UsageError, told
+from reb_action.errors import PlaceError, RebError, UsageError, describe_error
 
 EXIT_CODES = """
 \b
 Exit codes:
-  0  done; a failing agent is a result, not an error
-  1  a fault of reb itself; please report it
-  2  wrong usage: what was asked for cannot be done as asked
-  3  a manifest or another document is malformed or was changed
-  4  the sandbox cannot be started, reached or trusted
-  5  the repository cannot be had at its pinned commit
-  6  the harness's own tools are missing or broken
-  7  the gate is closed: what --fail-on names has occurred
-  8  the job has too little time left for this step; continue in another one
-  9  a file or folder cannot be written or read: no room, no permission, no such place
-  10  GitHub cannot be read or written as asked (reb publish --on-write-fault=fail)
-  11  reb verify: unsigned, or the signature is not valid or not of the expected run
+  0  success; a failing agent is a result, not an error
+  1  internal error in reb; please report it (qualify, selftest: a check failed)
+  2  usage error: the request is wrong or not possible
+  3  a manifest or other document is invalid or was changed
+  4  the sandbox could not be started, reached or trusted
+  5  could not fetch the repository at its pinned commit
+  6  a tool that reb needs (pyright, node, probes) is missing or broken
+  7  failed by --fail-on
+  8  too little time left in the job for this step; continue in another job
+  9  cannot read or write a file or folder: no space, no permission, no such path
+  10  cannot read or write GitHub (reb publish --on-write-fault=fail)
+  11  reb verify: unsigned, or the signature is invalid or from another run
   130  interrupted
 """
 
@@ -41,14 +41,14 @@ Exit codes:
 @click.group(epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="reb")
 def cli() -> None:
-    """Measure whether a coding agent made an environment in which a research repository runs.
+    """Measure whether a coding agent's environment really runs a research repository.
 
     \b
     Try it without Docker, GPU or key:   reb demo
     One trial, from start to verdict:    reb run owner/name --agent pip
     The same, phase by phase:            reb start, agent, probe, audit, verdict, stop
 
-    An option of these can come from the environment too, as the action gives it: REB_AGENT=uv.
+    Options can also be set by environment variables, e.g. REB_AGENT=uv.
     """  # noqa: D301
 
 
@@ -56,30 +56,30 @@ for _command in (*TRIAL, *WORKFLOW, *MACHINE, *CORPUS, *RESULTS):
     cli.add_command(_command)
 
 
-def _said(error: click.ClickException) -> str:
-    """Return what click says of a wrong option, and which numbers are right."""
-    said = error.format_message().removesuffix(".")
+def _describe_usage_error(error: click.ClickException) -> str:
+    """Return click's message, with the allowed range of a number."""
+    message = error.format_message().removesuffix(".")
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.IntRange):
-        most = parameter.type.max
-        upto = "" if most is None else f" to {most}"
-        return f"{said}; give a whole number from {parameter.type.min or 0}{upto}"
-    return f"{said}; see reb --help"
+        maximum = parameter.type.max
+        upto = "" if maximum is None else f" to {maximum}"
+        return f"{message}; give a whole number from {parameter.type.min or 0}{upto}"
+    return f"{message}; see reb --help"
 
 
-def _tell(error: RebError) -> None:
+def _print_error(error: RebError) -> None:
     from reb_action.github import commands, context
     from reb_action.render.escape import log
 
     with suppress(OSError):
         if context.read_context(os.environ).output is not None:
             click.echo(commands.format_error(log(str(error))))
-        # A runner scans this stream too, and a message may quote what an agent made.
+        # A runner scans this stream for workflow commands, and a message may quote agent output.
         click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
 
 
 def _demand_streams() -> None:
-    """Refuse a closed output: the next file that is opened would get its number, and its lines."""
+    """Exit if an output is closed: the next opened file would get its number and its lines."""
     if sys.stderr is None:
         sys.exit(PlaceError.exit_code)
     if sys.stdout is None:
@@ -87,16 +87,16 @@ def _demand_streams() -> None:
         sys.exit(PlaceError.exit_code)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A mark that an old terminal cannot show must not cost the result.
+            # A character that the terminal cannot encode must not lose the result.
             stream.reconfigure(errors="backslashreplace")
 
 
 def main() -> None:
-    """Run the command line; every error of ours is one plain line."""
-    # What goes into the mount must be readable for the user of the sandbox.
+    """Run the command line; every expected error is one line."""
+    # The user of the sandbox must be able to read mounted files.
     os.umask(0o022)
-    # A runner that cancels sends INT first, TERM later; both end in the same clean way.
-    # So does a terminal that is closed.
+    # A runner that cancels sends INT first, then TERM; a closed terminal sends HUP. All three end
+    # in the same clean way.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     _demand_streams()
@@ -114,33 +114,33 @@ def _run() -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except SystemExit as leaving:
-        # Where our reader has gone, click puts a blind output in its place and ends with 1.
+        # On a closed pipe click replaces stdout by a writer that ignores errors, and exits with 1.
         code = leaving.code if isinstance(leaving.code, int) else 0
         return code if sys.stdout is stdout else PlaceError.exit_code
     except click.ClickException as error:
-        _tell(UsageError(_said(error)))
+        _print_error(UsageError(_describe_usage_error(error)))
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         with suppress(OSError):
             click.echo("interrupted", err=True)
         return 130
     except RebError as error:
-        _tell(error)
+        _print_error(error)
         return error.exit_code
     except OSError as error:
-        _tell(PlaceError(told(error)))
+        _print_error(PlaceError(describe_error(error)))
         return PlaceError.exit_code
     return 0
 
 
 def _release_outputs() -> None:
-    """Let go of an output whose reader has gone: Python would end with 120 for what it holds."""
+    """Discard buffered output of a closed pipe: Python would exit with 120 when it flushes it."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
 
 
 if __name__ == "__main__":

@@ -1,47 +1,136 @@
-"""The options that several commands share; each envvar is the name of the action's input."""
+"""The options that commands share. Each envvar is the name of the action's input."""
 
 from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from reb_action.cli.groups import (
+    AGENT_SECONDS,
+    IDLE_SECONDS,
+    ModelOptions,
+    PlaceOptions,
+    RunnerOptions,
+    TrialOptions,
+)
+from reb_action.errors import UsageError
 from reb_action.model.manifest import Level
+from reb_action.sandbox.protocol import Kind
 
-F = TypeVar("F", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from reb_action.judge.gate import FailOn
+
+Command = Callable[..., object]
+Decorator = Callable[[Command], Command]
+
+_LEVELS: Final = ", ".join(Level)
+
+
+def pass_group(name: str, factory: Callable[..., object], *options: Decorator) -> Decorator:
+    """Return a decorator that adds options and passes their values on as one value.
+
+    The parameters of `factory` are the names of the values that it takes.
+    """
+    fields = tuple(signature(factory).parameters)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def call(**values: object) -> object:
+            value = factory(**{field: values.pop(field) for field in fields})
+            return command(**values, **{name: value})
+
+        return add_options(*options)(call)
+
+    return decorate
+
+
+def add_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds options in the order of the help."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def parse_levels(text: str) -> tuple[Level, ...]:
+    """Return the levels of a list such as `C0,C1`, in the order of the pyramid."""
+    names = {name.strip().upper() for name in text.split(",") if name.strip()}
+    if not names:
+        raise UsageError(f"--levels is empty; the levels are {_LEVELS}")
+    unknown = sorted(names - set(Level))
+    if unknown:
+        from reb_action.documents import show
+
+        raise UsageError(f"there is no level {show(unknown[0])}; the levels are {_LEVELS}")
+    return tuple(level for level in Level if level in names)
+
+
+def parse_kind(_context: click.Context, _parameter: click.Parameter, value: str) -> Kind:
+    """Return the kind of sandbox that an option names."""
+    return Kind(value)
+
+
+def parse_words(
+    _context: click.Context, _parameter: click.Parameter, value: str
+) -> tuple[str, ...]:
+    """Return the words of an option, separated by commas or spaces."""
+    return tuple(value.replace(",", " ").split())
+
+
+def _parse_gate(fail_on: str, scoring: str) -> "FailOn":
+    from reb_action.judge import gate
+    from reb_action.model.verdict import Scoring
+
+    return gate.parse_fail_on(fail_on, scoring=Scoring(scoring))
+
+
+def _levels_of(_context: click.Context, _parameter: click.Parameter, value: str) -> object:
+    return parse_levels(value)
+
 
 folder_argument = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 deadline_option = click.option(
     "--deadline",
     "ends_at",
     envvar="REB_DEADLINE",
     type=click.IntRange(0),
-    help="When this job will be ended, in seconds since the epoch; a step that may not fit"
-    " is not begun.",
+    help="End of the job, in seconds since the epoch. A step that may not finish is not started.",
 )
 levels_option = click.option(
     "--levels",
     envvar="REB_LEVELS",
     default=",".join(Level),
     show_default=True,
+    callback=_levels_of,
     help="Levels to measure, separated by commas.",
 )
-fail_on_option = click.option(
-    "--fail-on",
-    envvar="REB_FAIL_ON",
-    default="invalid",
-    show_default=True,
-    help="What fails the job: never, invalid (our fault or the runner's), any, or levels that"
-    " must hold, separated by commas.",
-)
-scoring_option = click.option(
-    "--scoring",
-    envvar="REB_SCORING",
-    default="strict",
-    show_default=True,
-    type=click.Choice(["strict", "paper"]),
-    help="What the result goes by: our rules of evidence, or the paper's formulas; both are shown.",
+gate_options = pass_group(
+    "fail_on",
+    _parse_gate,
+    click.option(
+        "--fail-on",
+        envvar="REB_FAIL_ON",
+        default="invalid",
+        show_default=True,
+        help="What fails the job: never, invalid (a fault of reb or the runner), any, or levels"
+        " that must pass, separated by commas.",
+    ),
+    click.option(
+        "--scoring",
+        envvar="REB_SCORING",
+        default="strict",
+        show_default=True,
+        type=click.Choice(["strict", "paper"]),
+        help="Rules that decide the outcome: strict (proof and fairness) or paper (its formulas)."
+        " Both are shown.",
+    ),
 )
 sandbox_option = click.option(
     "--sandbox",
@@ -49,70 +138,76 @@ sandbox_option = click.option(
     default="docker",
     show_default=True,
     type=click.Choice(["docker", "local"]),
-    help="docker, or local: a folder of this machine, which isolates nothing.",
+    callback=parse_kind,
+    help="docker, or local: a folder on this machine, without isolation.",
 )
 image_option = click.option(
     "--image",
     envvar="REB_IMAGE",
     default="researchenvbench-agent:latest",
     show_default=True,
-    help="Image of the docker sandbox.",
+    help="Image of the docker sandbox; pin it by digest.",
 )
 agent_seconds_option = click.option(
     "--agent-seconds",
     envvar="REB_AGENT_SECONDS",
-    default=3600,
+    default=AGENT_SECONDS,
     show_default=True,
     type=click.IntRange(1, 86400),
-    help="The agent's own clock.",
+    help="Time limit of the agent, in seconds.",
 )
 model_option = click.option(
     "--model",
     envvar="REB_MODEL",
-    help="Model that the agent asks, by its vendor's name; its key is taken from REB_MODEL_KEY.",
+    help="Model of the agent, by the vendor's name. The key is read from REB_MODEL_KEY.",
 )
 model_url_option = click.option(
     "--model-url",
     envvar="REB_MODEL_URL",
-    help="Where the model is asked; by default at its vendor's, in the agent's dialect.",
+    help="URL of the model's API. By default the vendor's, in the agent's dialect.",
 )
-_MODEL_OPTIONS = (
+model_options = pass_group(
+    "model_options",
+    ModelOptions,
     model_option,
     model_url_option,
     click.option(
         "--budget-calls",
         envvar="REB_BUDGET_CALLS",
         type=click.IntRange(1),
-        help="Most calls of the model in one trial.",
+        help="Maximum model calls per trial.",
     ),
     click.option(
         "--budget-tokens",
         envvar="REB_BUDGET_TOKENS",
         type=click.IntRange(1),
-        help="Most tokens in one trial, input and output together.",
+        help="Maximum tokens per trial, input and output together.",
     ),
     click.option(
         "--budget-usd",
         envvar="REB_BUDGET_USD",
         type=click.FloatRange(0, min_open=True),
-        help="Most US dollars in one trial, by list prices; refused where none is known.",
+        help="Maximum US dollars per trial, by list prices. The model must have a known price.",
     ),
     click.option(
         "--direct-key",
         envvar="REB_DIRECT_KEY",
         is_flag=True,
         default=False,
-        help="Give the agent the key itself, past the gateway; recorded, and no budget is kept.",
+        help="Pass the API key to the agent, bypassing the gateway. Budgets are not enforced.",
     ),
     click.option(
         "--disposable",
         envvar="REB_DISPOSABLE",
         is_flag=True,
         default=False,
-        help="This machine is destroyed after the job: a model may steer its local sandbox.",
+        help="Confirm that this machine is discarded after the job; allows model-driven agents in"
+        " the local sandbox.",
     ),
 )
-_PLACE_OPTIONS = (
+place_options = pass_group(
+    "place",
+    PlaceOptions,
     sandbox_option,
     image_option,
     click.option(
@@ -120,7 +215,7 @@ _PLACE_OPTIONS = (
         envvar="REB_MIRROR",
         type=click.Path(path_type=Path, exists=True),
         help="Folder with git mirrors, each at owner/name, owner/name.git, owner__name or"
-        " owner+name/repo, or one repository itself; what it lacks is fetched from GitHub.",
+        " owner+name/repo, or a single repository. Missing commits are fetched from GitHub.",
     ),
     click.option(
         "--gpus",
@@ -128,7 +223,7 @@ _PLACE_OPTIONS = (
         default=0,
         show_default=True,
         type=click.IntRange(0, 64),
-        help="GPUs that this runner promises.",
+        help="Number of GPUs available.",
     ),
     click.option(
         "--network",
@@ -136,71 +231,82 @@ _PLACE_OPTIONS = (
         default="open",
         show_default=True,
         type=click.Choice(["open", "allowed", "none"]),
-        help="What the agent may reach beside its model; allowed: the hosts of --allow-hosts.",
+        help="Network access of the agent besides its model. allowed: the hosts of --allow-hosts.",
     ),
     click.option(
         "--allow-hosts",
         envvar="REB_ALLOW_HOSTS",
         default="",
-        help="Hosts to reach, such as pypi.org, *.pythonhosted.org, mirror:8080.",
+        help="Hosts that --network allowed permits, such as pypi.org, *.pythonhosted.org,"
+        " mirror:8080.",
     ),
 )
-_RUNNER_OPTIONS = (
+repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
+_RUNNER_GROUP: Final = pass_group("runner", RunnerOptions)
+runner_options = add_options(
     agent_seconds_option,
     click.option(
         "--idle-seconds",
         envvar="REB_IDLE_SECONDS",
-        default=1800,
+        default=IDLE_SECONDS,
         show_default=True,
         type=click.IntRange(1, 86400),
-        help="How long neither the agent nor its model may be silent.",
+        help="Stop the agent after this many seconds without output from it or its model.",
     ),
-    *_PLACE_OPTIONS,
-    *_MODEL_OPTIONS,
+    place_options,
+    model_options,
     levels_option,
+    _RUNNER_GROUP,
 )
-_repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
-_TRIAL_OPTIONS = (
-    _repository_argument,
-    click.option(
-        "--agent",
-        envvar="REB_AGENT",
-        default="pip",
-        show_default=True,
-        help="One of those that reb agents lists, or a YAML file.",
+"""Adds the options that all trials of a job share, as one value `runner`."""
+
+trial_options = add_options(
+    pass_group(
+        "trial",
+        TrialOptions,
+        repository_argument,
+        click.option(
+            "--agent",
+            envvar="REB_AGENT",
+            default="pip",
+            show_default=True,
+            help="Agent from `reb agents`, or the path of an agent file (.yaml).",
+        ),
+        click.option(
+            "--agent-argument",
+            envvar="REB_AGENT_ARGUMENT",
+            help="Command line of the agent `command`, folder of the agent `replay`.",
+        ),
+        click.option(
+            "--attempt",
+            envvar="REB_ATTEMPT",
+            default=1,
+            show_default=True,
+            type=click.IntRange(1, 1000),
+            help="Number of this attempt; part of the trial's id.",
+        ),
+        click.option(
+            "--results",
+            "folder",
+            envvar="REB_RESULTS",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Folder for the trial; must not exist.  [default: results/<trial>]",
+        ),
     ),
-    click.option(
-        "--agent-argument",
-        envvar="REB_AGENT_ARGUMENT",
-        help="Command line of `command`, folder of `replay`.",
-    ),
-    click.option(
-        "--attempt",
-        envvar="REB_ATTEMPT",
-        default=1,
-        show_default=True,
-        type=click.IntRange(1, 1000),
-        help="Number of this attempt.",
-    ),
-    click.option(
-        "--results",
-        "folder",
-        envvar="REB_RESULTS",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder for the trial.  [default: results/<trial>]",
-    ),
+    runner_options,
 )
+"""Adds the options of one trial, as the values `trial` and `runner`."""
 
 
-def artifact_options(*, required: bool) -> Callable[[F], F]:
-    """Return what adds the options that name this run's plan and artifacts."""
+def artifact_options(*, required: bool) -> Decorator:
+    """Return a decorator that adds the options for this run's plan and artifacts."""
     plan = click.option(
         "--plan",
         "path",
         envvar="REB_PLAN",
         required=required,
         type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        help="plan.json of this run.",
+        help="Path of plan.json of this run.",
     )
     artifacts = click.option(
         "--artifacts",
@@ -208,33 +314,6 @@ def artifact_options(*, required: bool) -> Callable[[F], F]:
         envvar="REB_ARTIFACTS",
         required=required,
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder with one folder for each artifact of this run; it need not exist.",
+        help="Folder with one folder for each downloaded artifact; may be missing.",
     )
-    return lambda command: _with(command, (plan, artifacts))
-
-
-def trial_options(command: F) -> F:
-    """Add the options that decide what one trial is."""
-    return _with(command, (*_TRIAL_OPTIONS, *_RUNNER_OPTIONS))
-
-
-def qualifying_options(command: F) -> F:
-    """Add the options that decide what is qualified, and where; no agent works there."""
-    results = click.option(
-        "--results",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder for the trials, filled anew each time.  [default: results/<name>.qualify]",
-    )
-    return _with(command, (_repository_argument, results, *_PLACE_OPTIONS, levels_option))
-
-
-def runner_options(command: F) -> F:
-    """Add the options that all trials of a job share."""
-    return _with(command, _RUNNER_OPTIONS)
-
-
-def _with(command: F, options: tuple[Callable[[F], F], ...]) -> F:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return add_options(plan, artifacts)

@@ -1,4 +1,4 @@
-"""The commands of `reb` that put verdicts together."""
+"""The commands that combine the verdicts of many trials: score, site."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _plan = click.option(
     "--plan",
     "path",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="plan.json of the run: its trials that did not come back are named and counted.",
+    help="plan.json of the run. Planned trials without an artifact count as missing.",
 )
 
 
@@ -25,16 +25,17 @@ _plan = click.option(
 @_plan
 @as_json
 def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> None:
-    """Put the artifacts in FOLDERS together: agents by level, in both scorings.
+    """Build a scoreboard from trial artifacts.
 
-    Folders may hold folders. Of two artifacts of one trial the later attempt counts. One that was
-    changed is refused, and named as missing.
+    FOLDERS are searched recursively. If a trial has two artifacts, the later attempt counts. An
+    artifact that was changed counts as missing.
     """
     from reb_action.cli import console
     from reb_action.results import plan_file, scoreboard
 
-    plan = None if path is None else plan_file.read(path)
-    console.show_scoreboard(scoreboard.scored(folders, plan, tell=console.note), as_json=as_json)
+    plan = None if path is None else plan_file.read_plan(path)
+    board = scoreboard.score_folders(folders, plan, tell=console.print_note)
+    console.show_scoreboard(board, as_json=as_json)
 
 
 @click.command()
@@ -44,17 +45,17 @@ def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> Non
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="New folder for the site: static files, which any web server or none can serve.",
+    help="Output folder for the static site; must be empty or not exist.",
 )
 def site(folders: tuple[Path, ...], *, path: Path | None, out: Path) -> None:
-    """Write the leaderboard of the artifacts in FOLDERS, with a page for each trial."""
+    """Write a static leaderboard site with a page for each trial."""
     from reb_action.cli import console
     from reb_action.results import plan_file
     from reb_action.results import site as results_site
 
-    plan = None if path is None else plan_file.read(path)
-    number = results_site.write(folders, plan, out=out, tell=console.note)
-    click.echo(f"{number} files: {out / 'index.html'}")
+    plan = None if path is None else plan_file.read_plan(path)
+    count = results_site.write_site(folders, plan, out=out, tell=console.print_note)
+    click.echo(f"{count} files: {out / 'index.html'}")
 
 
 RESULTS = (score, site)

@@ -1,41 +1,44 @@
-"""The commands of one trial: run, start, agent, probe, audit, verdict, judge, stop."""
+"""The commands of one trial: run, start, agent, probe, audit, verdict, judge, stop, verify."""
 
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from reb_action.cli.groups import RunnerOptions, TrialOptions
 from reb_action.cli.options import (
     as_json,
     deadline_option,
-    fail_on_option,
     folder_argument,
-    scoring_option,
+    gate_options,
     trial_options,
 )
 from reb_action.model.manifest import Level
-from reb_action.model.verdict import Scoring
 from reb_action.session.layout import SessionLayout
+
+if TYPE_CHECKING:
+    from reb_action.judge.gate import FailOn
 
 
 @click.command()
 @folder_argument
 @click.option(
     "--bundle", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The attestation that the run's report made: attestation.json of its artifact.",
+    help="Attestation of the run: attestation.json of the report's artifact.",
 )  # fmt: skip
 @click.option(
     "--repository", metavar="OWNER/NAME",
-    help="The repository whose run must have signed it; required with --bundle.",
+    help="Repository whose run must have signed the trial; required with --bundle.",
 )  # fmt: skip
 @click.option(
     "--workflow", metavar="OWNER/NAME/.github/workflows/FILE[@REF]",
-    help="The workflow that must have signed it.  [default: our benchmark.yml at any tag]",
+    help="Workflow that must have signed it.  [default: benchmark.yml of this project, any tag]",
 )  # fmt: skip
 @click.option(
     "--trusted-root", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Sigstore's trusted_root.json.  [default: the one that sigstore brings]",
+    help="Sigstore's trusted_root.json.  [default: the one in the sigstore package]",
 )  # fmt: skip
 def verify(
     folder: Path,
@@ -45,22 +48,23 @@ def verify(
     workflow: str | None,
     trusted_root: Path | None,
 ) -> None:
-    """Check that the trial in FOLDER is unchanged, and who signed it.
+    """Verify the integrity and the signature of a trial.
 
-    Exit code 0: unchanged, and signed as expected. 3: changed. 11: unchanged but unsigned, or the
-    signature does not hold or is somebody else's.
+    Exit code 0: the trial in FOLDER is unchanged and signed as expected. 3: changed. 11: unchanged,
+    but unsigned, or the signature is invalid or from another run.
     """
     from reb_action.errors import SignatureError
     from reb_action.render.escape import log
     from reb_action.session import verdict as session_verdict
-    from reb_action.session.layout import SessionLayout
     from reb_action.session.signature import WORKFLOW, Signer
 
     if bundle is not None and repository is None:
-        raise click.UsageError("--bundle needs --repository OWNER/NAME: whose run must have signed")
-    layout = SessionLayout(folder=folder.absolute())
+        raise click.UsageError(
+            "--bundle needs --repository OWNER/NAME, the repository of the run that signed"
+        )
+    layout = _layout(folder)
     verdict = session_verdict.verify(layout)
-    click.echo(f"{log(verdict.trial)}: unchanged, and the evidence gives the same verdict")
+    click.echo(f"{log(verdict.trial)}: unchanged; the evidence gives the same verdict")
     if bundle is None or repository is None:
         raise SignatureError(f"{session_verdict.UNSIGNED}; name an attestation with --bundle")
     signer = Signer(repository=repository, workflow=workflow or WORKFLOW)
@@ -71,15 +75,14 @@ def verify(
 @click.command()
 @trial_options
 @as_json
-def run(*, as_json: bool, **chosen: object) -> None:
-    """Run one trial of REPOSITORY (owner/name, or a manifest file) to its verdict."""
+def run(*, trial: TrialOptions, runner: RunnerOptions, as_json: bool) -> None:
+    """Run one trial of REPOSITORY (owner/name or manifest file)."""
     from reb_action.cli import arguments, console
-    from reb_action.cli.console import telling
     from reb_action.results import page
     from reb_action.trial import run as trial_run
 
-    options = arguments.options(chosen)
-    with telling(quiet=as_json) as tell:
+    options = arguments.make_trial(trial, runner)
+    with console.show_progress(quiet=as_json) as tell:
         verdict = trial_run.run(options, environ=os.environ, tell=tell)
     layout = SessionLayout(folder=options.folder)
     page.write_page(layout, verdict)
@@ -88,19 +91,17 @@ def run(*, as_json: bool, **chosen: object) -> None:
 
 @click.command()
 @trial_options
-@fail_on_option
-@scoring_option
-def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
-    """Start a trial: sweep leftovers, start the sandbox, check the repository out in it."""
+@gate_options
+def start(*, trial: TrialOptions, runner: RunnerOptions, fail_on: "FailOn") -> None:
+    """Start a trial: start the sandbox and check out REPOSITORY."""
     from reb_action.cli import arguments
-    from reb_action.cli.console import telling
-    from reb_action.judge import gate
+    from reb_action.cli.console import show_progress
     from reb_action.trial import start as trial_start
 
-    # Only the gate needs these, but hours later.
-    gate.parse_fail_on(fail_on, scoring=Scoring(scoring))
-    options = arguments.options(chosen)
-    with telling(quiet=False) as tell:
+    # Only the gate needs it, hours later: a wrong value must fail now.
+    del fail_on
+    options = arguments.make_trial(trial, runner)
+    with show_progress(quiet=False) as tell:
         trial_start.start(options, owner=os.getppid(), tell=tell, environ=os.environ)
     click.echo(str(options.folder))
 
@@ -109,14 +110,14 @@ def start(*, fail_on: str, scoring: str, **chosen: object) -> None:
 @folder_argument
 @deadline_option
 def agent(folder: Path, ends_at: int | None) -> None:
-    """Let the agent work, then freeze the sandbox of the trial in FOLDER."""
-    from reb_action.cli.console import telling
+    """Run the agent of the trial in FOLDER, then freeze its sandbox."""
+    from reb_action.cli.console import show_progress
     from reb_action.render.lines import agent_line
     from reb_action.trial import agent as trial_agent
     from reb_action.workflow import deadline
 
     deadline.demand_time(_layout(folder), None, ends_at)
-    with telling(quiet=False) as tell:
+    with show_progress(quiet=False) as tell:
         ended = trial_agent.run_agent(_layout(folder), environ=os.environ, tell=tell)
     click.echo(agent_line(ended))
 
@@ -127,14 +128,14 @@ def agent(folder: Path, ends_at: int | None) -> None:
 @deadline_option
 def probe(folder: Path, level: str, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
-    from reb_action.cli.console import telling
+    from reb_action.cli.console import show_progress
     from reb_action.render.lines import level_line
     from reb_action.results import page
     from reb_action.trial import probe as trial_probe
     from reb_action.workflow import deadline
 
     deadline.demand_time(_layout(folder), Level(level), ends_at)
-    with telling(quiet=False) as tell:
+    with show_progress(quiet=False) as tell:
         result = trial_probe.observe(_layout(folder), Level(level), tell=tell)
     click.echo(level_line(result, page.unqualified(_layout(folder))))
 
@@ -142,7 +143,7 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
 @click.command()
 @folder_argument
 def audit(folder: Path) -> None:
-    """Hold the claims of the report against what was observed (C5)."""
+    """Check the agent's claims against observations (C5)."""
     from reb_action.judge import judge as trial_judge
     from reb_action.render.lines import claim_lines
     from reb_action.session import evidence
@@ -155,7 +156,7 @@ def audit(folder: Path) -> None:
 @folder_argument
 @as_json
 def verdict(folder: Path, *, as_json: bool) -> None:
-    """Judge the trial in FOLDER and write verdict.json and index.html."""
+    """Judge a trial and write verdict.json and index.html."""
     from reb_action.cli import console
     from reb_action.results import page
     from reb_action.session import verdict as session_verdict
@@ -169,9 +170,11 @@ def verdict(folder: Path, *, as_json: bool) -> None:
 @click.command()
 @folder_argument
 @as_json
-@click.option("--write", is_flag=True, help="Replace a verdict that was judged by other rules.")
+@click.option(
+    "--write", is_flag=True, help="Replace a verdict of other rules, and write the page again."
+)
 def judge(folder: Path, *, as_json: bool, write: bool) -> None:
-    """Recompute the verdict of an artifact, without sandbox or GPU; refuses a changed one."""
+    """Recompute a verdict from its artifact and verify its integrity."""
     from reb_action.cli import console
     from reb_action.results import page
     from reb_action.session import verdict as session_verdict
@@ -181,29 +184,29 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     if write:
         page.write_page(layout, judged)
     else:
-        for doubt in page.doubts_of_page(layout, judged):
-            click.echo(f"reb: {doubt}", err=True)
-    click.echo(f"reb: {session_verdict.UNSIGNED}; reb verify checks a signature", err=True)
+        for warning in page.check_page(layout, judged):
+            console.print_note(f"reb: {warning}")
+    console.print_note(f"reb: {session_verdict.UNSIGNED}; reb verify checks a signature")
     console.show_verdict(judged, as_json=as_json, folder=folder)
 
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--all", "every", is_flag=True, help="Remove every sandbox of ours on this machine.")
+@click.option("--all", "every", is_flag=True, help="Remove all sandboxes of reb on this machine.")
 def stop(folder: Path | None, *, every: bool) -> None:
-    """Remove the sandbox of the trial in FOLDER; what was observed stays."""
-    from reb_action.cli.console import telling
+    """Remove the trial's sandbox; results are kept."""
+    from reb_action.cli.console import show_progress
     from reb_action.trial import stop as trial_stop
 
     if (folder is None) is not every:
-        raise click.UsageError("name the folder of a trial, or give --all")
-    # An interrupt asks for just what is being done here; what hangs still ends by SIGTERM.
+        raise click.UsageError("give either the folder of a trial or --all")
+    # An interrupt would only ask for this same clean-up. SIGTERM still ends a hanging one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with telling(quiet=False) as tell:
+    with show_progress(quiet=False) as tell:
         if folder is None:
             trial_stop.stop_all(tell=tell)
         elif not _layout(folder).session.exists():
-            tell(f"no trial began in {folder}, so there is nothing to stop")
+            tell(f"no trial was started in {folder}; nothing to stop")
         else:
             trial_stop.stop(_layout(folder), tell=tell)
 

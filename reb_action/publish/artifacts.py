@@ -1,4 +1,4 @@
-"""Reads artifacts of a run that nobody vouches for: only files that a trial has, within limits."""
+"""Reads untrusted artifacts of a run: only the files of a trial, within limits."""
 
 import os
 import re
@@ -20,11 +20,11 @@ from reb_action.session.layout import SessionLayout
 
 PLAN: Final = "researchenvbench-plan"
 ENTRIES: Final = 10_000
-"""Files of one artifact: a trial has about twenty, and a batch some dozens of trials."""
+"""Maximum files of one artifact: a trial has about twenty, a batch some dozens of trials."""
 MEMBER_BYTES: Final = 64 * 1024 * 1024
 UNPACKED_BYTES: Final = 512 * 1024 * 1024
 RATIO: Final = 200
-"""How far a zip may grow; logs that repeat themselves grow further, so FREE_BYTES always may."""
+"""Maximum growth of a zip. Repetitive logs grow more, so FREE_BYTES are always allowed."""
 FREE_BYTES: Final = 16 * 1024 * 1024
 
 _END: Final = struct.Struct("<4s4H2LH")
@@ -32,14 +32,14 @@ _END_SIGNATURE: Final = b"PK\x05\x06"
 _LOCATOR_SIGNATURE: Final = b"PK\x06\x07"
 _LOCATOR_BYTES: Final = 20
 _DIRECTORY_ENTRY_BYTES: Final = 46 + 512
-"""What one entry of a zip's directory takes: its fixed part, and a name of a decent length."""
+"""Maximum size of one entry of a zip's directory: its fixed part and a name of 512 bytes."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError),
     *(RuntimeError, ValueError, OverflowError),
 )
-"""What zipfile raises for a zip that is broken, on purpose or not."""
+"""The errors of zipfile for a corrupt or malicious zip."""
 
 _TRIAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _NAME: Final = re.compile(rf"reb-({_TRIAL.pattern})\.a([1-9][0-9]{{0,3}})")
@@ -59,30 +59,30 @@ TRIAL_FILES: Final = frozenset(
         *(_LAYOUT.log(level) for level in Level),
     )
 )
-"""All of a trial's folder that a verdict rests on, or is."""
+"""The files of a trial's folder that a verdict is computed from, and the verdict."""
 
 
-def plan_of(listed: Iterable[Artifact]) -> Artifact | None:
-    """Return the newest artifact with a plan: a run that was repeated in part has several."""
-    plans = (one for one in listed if one.name == PLAN and not one.expired)
-    return max(plans, key=lambda one: one.created_at, default=None)
+def find_plan(listed: Iterable[Artifact]) -> Artifact | None:
+    """Return the newest artifact with a plan: a partly repeated run has several."""
+    plans = (artifact for artifact in listed if artifact.name == PLAN and not artifact.expired)
+    return max(plans, key=lambda artifact: artifact.created_at, default=None)
 
 
-def latest(listed: Iterable[Artifact], *, attempt: int) -> dict[str, Artifact]:
+def find_latest(listed: Iterable[Artifact], *, attempt: int) -> dict[str, Artifact]:
     """Return the newest artifact of each entry of the matrix, by the entry's name.
 
-    Its name says the attempt of the run; ids and their order say nothing. What belongs to an
-    attempt that there was not yet is ignored, and so is what has expired.
+    The name contains the attempt of the run; the order of ids means nothing. Expired artifacts and
+    those of a later attempt are ignored.
     """
-    found: dict[str, tuple[tuple[int, datetime], Artifact]] = {}
-    for one in listed:
-        match = _NAME.fullmatch(one.name)
-        if match is None or one.expired or int(match[2]) > attempt:
+    latest: dict[str, tuple[tuple[int, datetime], Artifact]] = {}
+    for artifact in listed:
+        match = _NAME.fullmatch(artifact.name)
+        if match is None or artifact.expired or int(match[2]) > attempt:
             continue
-        age = (int(match[2]), one.created_at)
-        if match[1] not in found or found[match[1]][0] < age:
-            found[match[1]] = (age, one)
-    return {name: one for name, (_, one) in found.items()}
+        age = (int(match[2]), artifact.created_at)
+        if match[1] not in latest or latest[match[1]][0] < age:
+            latest[match[1]] = (age, artifact)
+    return {name: artifact for name, (_, artifact) in latest.items()}
 
 
 def unpack_plan(data: bytes, folder: Path) -> Path:
@@ -95,27 +95,30 @@ def unpack_plan(data: bytes, folder: Path) -> Path:
 def unpack_trials(data: bytes, folder: Path) -> int:
     """Write the files of a trial, or of a batch's trials, into a new folder; return their bytes.
 
-    Raises DocumentError, and writes nothing, for what breaks a limit or no upload of ours can be.
+    Raises DocumentError, and writes nothing, if a limit is exceeded or the zip is not an upload of
+    reb.
     """
-    return _unpack(data, folder, what=f"the artifact {folder.name}", known=is_of_trial)
+    return _unpack(data, folder, what=f"the artifact {folder.name}", known=is_trial_file)
 
 
-def is_of_trial(name: str) -> bool:
-    """Tell whether a trial's folder, or a folder of trials' folders, has a file of that name."""
+def is_trial_file(name: str) -> bool:
+    """Return whether a trial's folder, or a folder of such folders, has a file of that name."""
     trial, _, rest = name.partition("/")
     return name in TRIAL_FILES or (rest in TRIAL_FILES and _TRIAL.fullmatch(trial) is not None)
 
 
 def demand_plain(folder: Path) -> None:
-    """Raise DocumentError where a folder of downloaded artifacts holds a link or a special file."""
+    """Raise DocumentError if a folder of downloaded artifacts has a symlink or special file."""
     for entry in _entries(folder):
         if not (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
-            raise DocumentError(f"{entry.path} is no regular file; no artifact of ours has such")
+            raise DocumentError(
+                f"{entry.path} is not a regular file; artifacts of reb have no others"
+            )
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as entries:
+        for entry in entries:
             yield entry
             if entry.is_dir(follow_symlinks=False):
                 yield from _entries(Path(entry.path))
@@ -129,7 +132,7 @@ def _unpack(data: bytes, folder: Path, *, what: str, known: Callable[[str], bool
         try:
             _demand_directory(data)
             with zipfile.ZipFile(BytesIO(data)) as archive:
-                size = _write(archive, _wanted(archive, known), part, most=_most(len(data)))
+                size = _write(archive, _select(archive, known), part, limit=_limit(len(data)))
         except _BROKEN as error:
             raise DocumentError(f"{what} cannot be read: {error}") from None
         part.rename(folder)
@@ -137,52 +140,52 @@ def _unpack(data: bytes, folder: Path, *, what: str, known: Callable[[str], bool
 
 
 def _demand_directory(data: bytes) -> None:
-    """Raise ValueError for a directory that would take long only to list.
+    """Raise ValueError for a directory that would take too long to list.
 
-    zipfile goes by the directory's size and by records of zip64, not by the count of its entries.
+    zipfile reads the directory by its size and zip64 records, not by its count of entries.
     """
     if len(data) < _END.size or data[-_END.size :][:4] != _END_SIGNATURE:
-        raise ValueError("it does not end as a zip")
+        raise ValueError("it does not end like a zip")
     if data[-_END.size - _LOCATOR_BYTES : -_END.size].startswith(_LOCATOR_SIGNATURE):
-        raise ValueError("it is a zip64, which no trial is large enough for")
+        raise ValueError("zip64 archives are not accepted")
     _, _, _, _, count, size, _, _ = _END.unpack(data[-_END.size :])
     if count > ENTRIES or size > count * _DIRECTORY_ENTRY_BYTES:
         raise ValueError(f"its directory has {count} entries in {size} bytes")
 
 
-def _wanted(archive: zipfile.ZipFile, known: Callable[[str], bool]) -> Iterator[zipfile.ZipInfo]:
-    seen: set[str] = set()
+def _select(archive: zipfile.ZipFile, known: Callable[[str], bool]) -> Iterator[zipfile.ZipInfo]:
+    names: set[str] = set()
     for info in archive.infolist():
         if not known(info.orig_filename):
             continue
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):
-            raise ValueError(f"{info.orig_filename} is no regular file")
-        if info.orig_filename in seen:
+            raise ValueError(f"{info.orig_filename} is not a regular file")
+        if info.orig_filename in names:
             raise ValueError(f"{info.orig_filename} is in it twice")
         if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
-            raise ValueError(f"{info.orig_filename} is packed in a way that no upload of ours is")
-        seen.add(info.orig_filename)
+            raise ValueError(f"{info.orig_filename} is encrypted or has an unknown compression")
+        names.add(info.orig_filename)
         yield info
 
 
-def _most(packed: int) -> int:
+def _limit(packed: int) -> int:
     return min(UNPACKED_BYTES, FREE_BYTES + RATIO * packed)
 
 
 def _write(
-    archive: zipfile.ZipFile, wanted: Iterable[zipfile.ZipInfo], folder: Path, *, most: int
+    archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], folder: Path, *, limit: int
 ) -> int:
-    left = most
-    for info in wanted:
+    remaining = limit
+    for info in members:
         path = folder / info.orig_filename
         path.parent.mkdir(parents=True, exist_ok=True)
-        limit = min(MEMBER_BYTES, left)
-        # What an entry says of its size is not believed.
+        most = min(MEMBER_BYTES, remaining)
+        # The size in an entry can be wrong.
         with archive.open(info) as source:
-            content = source.read(limit + 1)
-        if len(content) > limit:
-            raise ValueError(f"{info.orig_filename} unpacks to more than {limit} bytes")
+            content = source.read(most + 1)
+        if len(content) > most:
+            raise ValueError(f"{info.orig_filename} unpacks to more than {most} bytes")
         path.write_bytes(content)
-        left -= len(content)
-    return most - left
+        remaining -= len(content)
+    return limit - remaining

@@ -1,4 +1,4 @@
-"""Writes to GitHub what there is to say, one thing after the other, and tells what came of each."""
+"""Sends check runs, comments and the leaderboard to GitHub, and yields the result of each write."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from reb_action.model.github import CheckRun, Comment, Push, Written
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.publish import content
 from reb_action.publish.content import RunResults
-from reb_action.publish.options import ChecksMode, Choice, CommentMode
+from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.markdown.run_report import Comparison
 from reb_action.score import changes
 
@@ -21,12 +21,12 @@ Write = CheckRun | Comment | Push
 
 SCOREBOARD: Final = "scoreboard.json"
 _PASSING: Final = (Fault.BROKEN, Fault.REFUSED)
-"""Refusals of one write that say nothing of the next one."""
+"""Refusals of a single write; the next write can still succeed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WriteResult:
-    """One write: what came of it, or why it was not done; `unread` where nothing could be."""
+    """The result of one write, or why it failed; `unread` if the run itself could not be read."""
 
     what: str
     written: Written | None
@@ -35,44 +35,44 @@ class WriteResult:
 
 
 def fault(what: str, why: str) -> WriteResult:
-    """Return what could not be done, and why."""
+    """Return the result of a failed write."""
     return WriteResult(what=what, written=None, fault=why)
 
 
 def unread(why: str) -> WriteResult:
-    """Return why there is nothing to write: the run itself could not be read."""
+    """Return the result for a run that could not be read."""
     return WriteResult(what="read the run", written=None, fault=why, unread=True)
 
 
 def note(what: str) -> WriteResult:
-    """Return what was not done because it must not be."""
+    """Return the result of a write that was skipped on purpose."""
     return WriteResult(what=what, written=None, fault=None)
 
 
-def publish(
-    client: Client, made: RunResults, choice: Choice, fail_on: FailOn
+def send_writes(
+    client: Client, run: RunResults, options: PublishOptions, fail_on: FailOn
 ) -> Iterator[WriteResult]:
-    """Write everything that is wanted, and yield each write as it is done or fails."""
-    compared = None
-    if choice.comment is not CommentMode.OFF or choice.checks is not ChecksMode.OFF:
-        compared, told_of_base = base_of(client, made, choice, fail_on)
-        yield from told_of_base
-    told = content.edition(made, choice, fail_on, compared)
-    yield from _each(client, content.checks(told, choice.checks))
-    yield from _each(client, content.comments(told, choice.comment, made.occasion))
-    if choice.leaderboard:
-        yield from _leaderboard(client, made, choice)
+    """Send all writes that the options name; yield the result of each."""
+    comparison = None
+    if options.comment is not CommentMode.OFF or options.checks is not ChecksMode.OFF:
+        comparison, results = compare_with_base(client, run, options, fail_on)
+        yield from results
+    report = content.make_report(run, options, fail_on, comparison)
+    yield from _send(client, content.make_checks(report, options.checks))
+    yield from _send(client, content.make_comments(report, options.comment, run.occasion))
+    if options.leaderboard:
+        yield from _leaderboard(client, run, options)
 
 
-def base_of(
-    client: Client, made: RunResults, choice: Choice, fail_on: FailOn
+def compare_with_base(
+    client: Client, run: RunResults, options: PublishOptions, fail_on: FailOn
 ) -> tuple[Comparison | None, tuple[WriteResult, ...]]:
-    """Return the comparison with the leaderboard's branch, or None and why there is none.
+    """Return the comparison with the leaderboard's branch, or None with the reason.
 
-    That branch is written by runs of the default branch alone, perhaps by another version of ours.
+    Only runs of the default branch write that branch, perhaps with another version of reb.
     """
     try:
-        data, commit = (client.file(choice.branch, name) for name in (SCOREBOARD, content.COMMIT))
+        data, commit = (client.file(options.branch, name) for name in (SCOREBOARD, content.COMMIT))
         if data is None or commit is None:
             return None, ()
         board = documents.decode(data, Scoreboard, kind="scoreboard", name=SCOREBOARD)
@@ -80,52 +80,52 @@ def base_of(
         return None, (fault("read the base", str(error)),)
     except DocumentError as error:
         return None, (note(f"no comparison: {error}"),)
-    found = changes.compare(board, made.board, levels=made.levels, scoring=fail_on.scoring)
-    return Comparison(commit=commit.decode("ascii", "replace").strip(), levels=found), ()
+    levels = changes.compare(board, run.board, levels=run.levels, scoring=fail_on.scoring)
+    return Comparison(commit=commit.decode("ascii", "replace").strip(), levels=levels), ()
 
 
-def _leaderboard(client: Client, made: RunResults, choice: Choice) -> Iterator[WriteResult]:
+def _leaderboard(client: Client, run: RunResults, options: PublishOptions) -> Iterator[WriteResult]:
     try:
-        refused = content.why_no_leaderboard(made.occasion, client.default_branch())
+        refusal = content.leaderboard_refusal(run.occasion, client.default_branch())
     except GitHubError as error:
         yield fault("write the leaderboard", str(error))
         return
-    if refused is None:
-        yield from _each(client, (content.leaderboard_push(made, choice),))
+    if refusal is None:
+        yield from _send(client, (content.make_leaderboard_push(run, options),))
     else:
-        yield note(f"no leaderboard: {refused}")
+        yield note(f"no leaderboard: {refusal}")
 
 
-def _each(client: Client, wanted: Iterable[Write]) -> Iterator[WriteResult]:
-    """Write one after the other, until GitHub refuses what it would refuse of all of a kind."""
-    for one in wanted:
+def _send(client: Client, writes: Iterable[Write]) -> Iterator[WriteResult]:
+    """Send writes in order; stop at a refusal that would also apply to the following ones."""
+    for write in writes:
         try:
-            yield WriteResult(what=_named(one), written=_write(client, one), fault=None)
+            yield WriteResult(what=_title(write), written=_write(client, write), fault=None)
         except GitHubError as error:
-            yield fault(_named(one), str(error))
+            yield fault(_title(write), str(error))
             if isinstance(error, RefusedError) and error.fault not in _PASSING:
                 return
 
 
-def _write(client: Client, one: Write) -> Written:
-    match one:
+def _write(client: Client, write: Write) -> Written:
+    match write:
         case CheckRun():
-            return client.check_run(one)
+            return client.check_run(write)
         case Comment():
-            return client.comment(one)
+            return client.comment(write)
         case Push():
-            return client.push(one)
+            return client.push(write)
         case _:
-            assert_never(one)
+            assert_never(write)
 
 
-def _named(one: Write) -> str:
-    match one:
+def _title(write: Write) -> str:
+    match write:
         case CheckRun():
-            return f"check run {one.name}"
+            return f"check run {write.name}"
         case Comment():
-            return f"comment on #{one.number}"
+            return f"comment on #{write.number}"
         case Push():
-            return f"leaderboard on the branch {one.branch}"
+            return f"leaderboard on the branch {write.branch}"
         case _:
-            assert_never(one)
+            assert_never(write)

@@ -1,12 +1,15 @@
-"""What a caller wants published."""
+"""What `reb publish` writes, and when."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from reb_action.errors import UsageError
+
 
 class CommentMode(StrEnum):
-    """When a pull request gets a comment; one that is there is always brought up to date."""
+    """When a pull request gets a comment. An existing comment is always updated."""
 
     OFF = "off"
     ALWAYS = "always"
@@ -15,7 +18,7 @@ class CommentMode(StrEnum):
 
 
 class ChecksMode(StrEnum):
-    """What gets a check run: each level over the matrix, or each trial."""
+    """What gets a check run: each level over all trials, or each trial."""
 
     OFF = "off"
     LEVELS = "levels"
@@ -23,19 +26,19 @@ class ChecksMode(StrEnum):
 
 
 class FaultMode(StrEnum):
-    """What a write that fails does to the command."""
+    """Whether a failed write fails the command."""
 
     WARN = "warn"
     FAIL = "fail"
 
 
 KEY: Final = "researchenvbench"
-"""The key where a repository has one benchmark."""
+"""The default key, for a repository with one benchmark."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Choice:
-    """What is to be written; `key` (`[a-z0-9-]{1,40}`) tells benchmarks of a repository apart."""
+class PublishOptions:
+    """What to write; `key` (`[a-z0-9-]{1,40}`) distinguishes the benchmarks of a repository."""
 
     key: str
     comment: CommentMode
@@ -44,5 +47,17 @@ class Choice:
 
     @property
     def branch(self) -> str:
-        """The branch of the leaderboard; it holds nothing else."""
+        """The branch that holds the leaderboard and nothing else."""
         return "reb-leaderboard" if self.key == KEY else f"reb-leaderboard-{self.key}"
+
+
+def make_publish_options(comment: str, checks: str, leaderboard: bool, key: str) -> PublishOptions:
+    """Return the options of the command line; raises UsageError for an invalid key."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", key) is None:
+        raise UsageError(f"--key is {key[:60]!r}; use at most 40 of a-z, 0-9 and -")
+    return PublishOptions(
+        key=key,
+        comment=CommentMode(comment),
+        checks=ChecksMode(checks),
+        leaderboard=leaderboard,
+    )

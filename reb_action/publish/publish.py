@@ -1,6 +1,6 @@
-"""Publishes what a run came to: check runs, a comment, the leaderboard; each written once.
+"""Publishes a run to GitHub: check runs, a comment and the leaderboard, each written once.
 
-A write that fails is told and changes nothing else: what was measured stands by itself.
+A failed write is reported and changes nothing else; in particular not the results.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,76 +18,80 @@ from reb_action.model.manifest import Level
 from reb_action.progress import Progress
 from reb_action.publish import delivery, run
 from reb_action.publish.delivery import WriteResult
-from reb_action.publish.options import Choice
+from reb_action.publish.options import PublishOptions
 from reb_action.render.escape import log
 from reb_action.workflow import report
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """What `reb publish` was asked for, and where it runs."""
+    """The options and the environment of `reb publish`."""
 
     environ: Mapping[str, str] = field(repr=False)
     token: str = field(repr=False)
-    choice: Choice
+    options: PublishOptions
     fail_on: FailOn
     pacing: Pacing | None = None
 
 
-def here(
+def publish_this_run(
     job: Job, path: Path | None, folder: Path | None, *, levels: tuple[Level, ...]
 ) -> Iterator[WriteResult]:
-    """Publish this very run from its plan and a folder with its artifacts."""
+    """Publish the current run from its plan and a folder with its artifacts."""
     if path is None or folder is None:
-        raise UsageError("name the plan and the artifacts of this run, or another run by --run-id")
-    for_what = event.read_current_run(job.environ)
-    if for_what.fork:
+        raise UsageError("give --plan and --artifacts of this run, or --run-id of another run")
+    occasion = event.read_current_run(job.environ)
+    if occasion.fork:
         yield delivery.note(
-            "nothing is written: the token of a fork's run cannot; let publish.yml write"
+            "Skipped: tokens for fork pull requests are read-only; use publish.yml."
         )
         return
     client = _client(job)
     try:
-        made = run.here(path, folder, for_what, levels=levels)
+        run_results = run.read_this_run(path, folder, occasion, levels=levels)
     except DocumentError as error:
         yield delivery.fault("read the run", str(error))
         return
-    yield from delivery.publish(client, made, job.choice, job.fail_on)
+    yield from delivery.send_writes(client, run_results, job.options, job.fail_on)
 
 
-def of_run(job: Job, run_id: int, folder: Path, context: Context) -> Iterator[WriteResult]:
-    """Publish another run, a summary first; its artifacts are unpacked below `folder`."""
+def publish_other_run(
+    job: Job, run_id: int, folder: Path, context: Context
+) -> Iterator[WriteResult]:
+    """Publish another run, after its summary; its artifacts are unpacked below `folder`."""
     client = _client(job)
     try:
         repository = event.read_server(job.environ, job.token).repository
-        for_what = event.read_other_run(client, run_id, repository=repository)
-        made, faults = run.of_run(client, for_what, folder)
+        occasion = event.read_other_run(client, run_id, repository=repository)
+        run_results, faults = run.read_other_run(client, occasion, folder)
     except (GitHubError, DocumentError) as error:
         yield delivery.unread(str(error))
         return
-    yield from (delivery.fault("read an artifact", one) for one in faults)
-    report.summarise(made.board, context, scoring=job.fail_on.scoring)
-    yield from delivery.publish(client, made, job.choice, job.fail_on)
+    yield from (delivery.fault("read an artifact", fault) for fault in faults)
+    report.write_board_summary(run_results.board, context, scoring=job.fail_on.scoring)
+    yield from delivery.send_writes(client, run_results, job.options, job.fail_on)
 
 
-def told(done: Iterable[WriteResult], context: Context, *, tell: Progress) -> str | None:
-    """Say what each write came to, as it is done; return the faults in one line.
+def report_writes(
+    results: Iterable[WriteResult], context: Context, *, tell: Progress
+) -> str | None:
+    """Report the result of each write when it is done; return the faults in one line.
 
-    Raises GitHubError where another run could not be read: that is no fault of a write.
+    Raises GitHubError if another run could not be read, since then nothing was written.
     """
     faults: list[str] = []
     urls: dict[str, str] = {}
     unread = False
-    for one in done:
-        unread = unread or one.unread
-        if one.fault is not None:
-            faults.append(one.fault)
-            tell(format_warning(log(one.fault, limit=4000)))
-        elif one.written is None:
-            tell(log(one.what))
+    for result in results:
+        unread = unread or result.unread
+        if result.fault is not None:
+            faults.append(result.fault)
+            tell(format_warning(log(result.fault, limit=4000)))
+        elif result.written is None:
+            tell(log(result.what))
         else:
-            urls.setdefault(one.what.split()[0], one.written.url)
-            tell(log(f"{one.what}: {one.written.effect} {one.written.url}"))
+            urls.setdefault(result.what.split()[0], result.written.url)
+            tell(log(f"{result.what}: {result.written.effect} {result.written.url}"))
     write_outputs(
         context,
         {
@@ -103,5 +107,5 @@ def told(done: Iterable[WriteResult], context: Context, *, tell: Progress) -> st
 
 def _client(job: Job) -> Client:
     if not job.token:
-        raise UsageError("there is no token to write with; give the action its input `token`")
+        raise UsageError("there is no token to write with; set the input `token`")
     return Client(event.read_server(job.environ, job.token), pacing=job.pacing)

@@ -1,4 +1,4 @@
-"""Gathers what a run came to: this one's from a folder, another one's as data of strangers."""
+"""Reads the results of a run, from a folder or from the untrusted artifacts of another run."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,65 +20,69 @@ PLAN_BYTES: Final = 8 * 1024 * 1024
 ZIP_BYTES: Final = 128 * 1024 * 1024
 TRIALS: Final = 20_000
 TOTAL_BYTES: Final = 2 * 1024 * 1024 * 1024
-"""What all artifacts of another run unpack to: a trial is some MiB, and a runner has 14 GiB."""
+"""Limit on all unpacked artifacts of a run: a trial has a few MiB, and a runner has 14 GiB."""
 
 
-def here(path: Path, folder: Path, occasion: Occasion, *, levels: tuple[Level, ...]) -> RunResults:
-    """Return what this run came to, from its plan and a folder with its artifacts."""
+def read_this_run(
+    path: Path, folder: Path, occasion: Occasion, *, levels: tuple[Level, ...]
+) -> RunResults:
+    """Return the results of the current run, from its plan and a folder with its artifacts."""
     if folder.is_dir():
         artifacts.demand_plain(folder)
-    return _made(plan_file.read(path), folder, occasion, levels)
+    return _combine(plan_file.read_plan(path), folder, occasion, levels)
 
 
-def of_run(client: Client, occasion: Occasion, folder: Path) -> tuple[RunResults, tuple[str, ...]]:
-    """Return what another run came to, and why artifacts of it could not be had.
+def read_other_run(
+    client: Client, occasion: Occasion, folder: Path
+) -> tuple[RunResults, tuple[str, ...]]:
+    """Return the results of another run, and the faults of artifacts that could not be read.
 
-    They are unpacked below `folder`. Raises GitHubError or DocumentError where there is no plan.
+    Artifacts are unpacked below `folder`. Raises GitHubError or DocumentError without a plan.
     """
     listed = client.artifacts(occasion.run.run_id)
-    plan = plan_of(client, listed, folder / "plan")
-    faults = tuple(trials_of(client, listed, plan, occasion.run, folder / "artifacts"))
-    return _made(plan, folder / "artifacts", occasion, ()), faults
+    plan = fetch_plan(client, listed, folder / "plan")
+    faults = tuple(fetch_trials(client, listed, plan, occasion.run, folder / "artifacts"))
+    return _combine(plan, folder / "artifacts", occasion, ()), faults
 
 
-def _made(plan: Plan, folder: Path, occasion: Occasion, levels: tuple[Level, ...]) -> RunResults:
+def _combine(plan: Plan, folder: Path, occasion: Occasion, levels: tuple[Level, ...]) -> RunResults:
     collected = collection.collect((folder,), plan)
-    asked = levels or collected.levels or tuple(Level)
-    board = scoreboard.board(collected, plan, levels=asked)
-    return RunResults(occasion=occasion, plan=plan, collected=collected, board=board, levels=asked)
+    levels = levels or collected.levels or tuple(Level)
+    board = scoreboard.make_board(collected, plan, levels=levels)
+    return RunResults(occasion=occasion, plan=plan, collected=collected, board=board, levels=levels)
 
 
-def plan_of(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Plan:
-    """Return the plan of a run; raises GitHubError or DocumentError where none can be had."""
-    found = artifacts.plan_of(listed)
-    if found is None:
+def fetch_plan(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Plan:
+    """Download the plan of a run; raises GitHubError or DocumentError."""
+    artifact = artifacts.find_plan(listed)
+    if artifact is None:
         raise GitHubError(
-            "the run has no plan: it was refused before it began, or is none of the benchmark"
+            "Run has no plan artifact: planning failed, or it is not a benchmark run."
         )
-    plan = plan_file.read(artifacts.unpack_plan(_zip(client, found, PLAN_BYTES), folder))
+    plan = plan_file.read_plan(artifacts.unpack_plan(_zip(client, artifact, PLAN_BYTES), folder))
     if len(plan.trials) > TRIALS:
-        raise DocumentError(f"the plan has {len(plan.trials)} trials; {TRIALS} are the most")
+        raise DocumentError(f"the plan has {len(plan.trials)} trials; the maximum is {TRIALS}")
     return plan
 
 
-def trials_of(
+def fetch_trials(
     client: Client, listed: tuple[Artifact, ...], plan: Plan, run: RunOrder, folder: Path
 ) -> Iterator[str]:
-    """Bring the newest artifact of each entry of the plan; yield why one could not be had.
+    """Download the newest artifact of each entry of the plan; yield the faults.
 
-    The first that leads above TOTAL_BYTES in all, and those after it, are left out.
+    The artifact that exceeds TOTAL_BYTES in all, and those after it, are left out.
     """
-    newest = artifacts.latest(listed, attempt=run.attempt)
-    left = TOTAL_BYTES
+    newest = artifacts.find_latest(listed, attempt=run.attempt)
+    remaining = TOTAL_BYTES
     for entry in plan.entries:
         artifact = newest.get(entry.name)
         if artifact is not None:
             try:
                 data = _zip(client, artifact, ZIP_BYTES)
-                left -= artifacts.unpack_trials(data, folder / artifact.name)
+                remaining -= artifacts.unpack_trials(data, folder / artifact.name)
             except (GitHubError, DocumentError) as error:
                 yield str(error)
-        if artifact is not None and left < 0:
+        if artifact is not None and remaining < 0:
             shutil.rmtree(folder / artifact.name)
             yield (
                 f"the artifacts unpack to more than {TOTAL_BYTES} bytes in all: {artifact.name}"

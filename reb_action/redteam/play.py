@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from reb_action import documents
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import GPU_LEVELS, Level, Manifest, Outcome
 from reb_action.model.verdict import LevelResult, Verdict
@@ -56,7 +56,7 @@ def arena(folder: Path, *, kind: Kind, image: str | None, gpus: int = 0) -> Aren
     always observed.
     """
     clear(folder, by="selftest")
-    baits = {bait: committed(HERE / "bait" / bait, folder / "mirror") for bait in Bait}
+    baits = {bait: commit_repository(HERE / "bait" / bait, folder / "mirror") for bait in Bait}
     promised = 2 if kind is Kind.LOCAL else gpus
     return Arena(folder=folder, kind=kind, image=image, gpus=promised, baits=baits)
 

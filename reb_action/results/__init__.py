@@ -1,1 +1,1 @@
-"""The artifacts of finished trials, and what is made of them."""
+"""The artifacts of finished trials: collection, scoreboard, page and site."""

@@ -1,4 +1,4 @@
-"""Holds artifacts against a plan: each trial has a verdict, or a reason why it has none."""
+"""Compares artifacts with a plan: each trial has a verdict, or a reason for its absence."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from reb_action.session.layout import SessionLayout
 
 _ATTEMPT: Final = re.compile(r"\.a(\d{1,4})$")
 _ARTIFACT: Final = re.compile(r"(?:reb-)?(.+?)(?:\.a\d{1,4})?")
-_ABSENT: Final = "no artifact of this trial came back"
+_ABSENT: Final = "no artifact of this trial was found"
 _DEPTH: Final = 8
 
 Found = Mapping[str, Verdict | str]
@@ -26,11 +26,11 @@ Found = Mapping[str, Verdict | str]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Collected:
-    """What artifacts say of trials.
+    """The trials of a set of artifacts.
 
-    `places` are the folders of the trials that were found. `levels` are those that any trial was
-    asked for, `unqualified` cells by trial id and level; `superseded` artifacts gave way to a later
-    attempt at the same trial.
+    `places` are the folders of the trials. `levels` are those requested for any trial,
+    `unqualified` cells by trial id and level. `superseded` counts the artifacts that were replaced
+    by a later attempt at the same trial.
     """
 
     found: Found
@@ -42,7 +42,7 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Place:
-    """The folder of a trial; `order` puts what counts last: later folders, then attempts."""
+    """The folder of a trial. The highest `order` counts: later folders, then later attempts."""
 
     layout: SessionLayout
     order: tuple[int, int, str]
@@ -52,11 +52,11 @@ class _Place:
 
 
 def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
-    """Return, for each trial that is planned or else found, its verdict or why there is none.
+    """Return the verdict of each planned (or present) trial, or the reason for its absence.
 
-    Artifacts are folders, however nested, that hold the folders of trials; one that ends in `.a2`
-    is of the second attempt of the run. Of two with one trial the later attempt counts, and of two
-    `folders` the later one. What a plan did not ask for is ignored.
+    Artifacts are folders, nested at will, with the folders of trials. A name that ends in `.a2`
+    belongs to the second attempt of the run. If two artifacts have the same trial, the later
+    attempt counts; the later of `folders` counts more. Trials outside the plan are ignored.
     """
     planned = None if plan is None else dict.fromkeys(trial.id for trial in plan.trials)
     places = [
@@ -71,29 +71,31 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
             name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
         },
         places={name: place.layout for name, place in last.items()},
-        levels=tuple(level for level in Level if any(level in one.asked for one in last.values())),
+        levels=tuple(
+            level for level in Level if any(level in place.asked for place in last.values())
+        ),
         unqualified=frozenset(_unqualified(last)),
         superseded=len(places) - len(last),
     )
 
 
-def closed(found: Found, levels: tuple[Level, ...], fail_on: FailOn) -> str | None:
-    """Return what closes the gate over all trials, the first few by name."""
-    decisions = {name: decide(seen, levels, fail_on).closed for name, seen in found.items()}
+def explain_failure(found: Found, levels: tuple[Level, ...], fail_on: FailOn) -> str | None:
+    """Return why --fail-on fails the run, with the first three trials by name, or None."""
+    decisions = {name: decide(result, levels, fail_on).closed for name, result in found.items()}
     reasons = [f"{name}: {why}" for name, why in decisions.items() if why is not None]
-    more = f" (and {len(reasons) - 3} more)" if len(reasons) > 3 else ""
-    return "; ".join(reasons[:3]) + more if reasons else None
+    others = f" (and {len(reasons) - 3} more)" if len(reasons) > 3 else ""
+    return "; ".join(reasons[:3]) + others if reasons else None
 
 
-def durations(found: Found) -> dict[str, int]:
-    """Return how long each agent took on each repository, as `reb plan --durations` reads it."""
-    taken: dict[str, int] = {}
-    for name, seen in found.items():
-        if isinstance(seen, Verdict) and seen.agent_run is not None:
-            seconds = seen.agent_run.seconds + seen.agent_run.setup_seconds
+def measure_durations(found: Found) -> dict[str, int]:
+    """Return the seconds of each agent on each repository, for `reb plan --durations`."""
+    durations: dict[str, int] = {}
+    for name, result in found.items():
+        if isinstance(result, Verdict) and result.agent_run is not None:
+            seconds = result.agent_run.seconds + result.agent_run.setup_seconds
             key = name.rpartition(".")[0]
-            taken[key] = max(taken.get(key, 0), int(seconds) + 1)
-    return taken
+            durations[key] = max(durations.get(key, 0), int(seconds) + 1)
+    return durations
 
 
 def _places(folders: Sequence[Path]) -> Iterator[_Place]:
@@ -113,7 +115,7 @@ def _trials(folder: Path) -> Iterator[Path]:
         is_trial = "session.json" in files or "verdict.json" in files
         if is_trial:
             yield path
-        # A trial's own folder has none below it, and its scratch is never an artifact.
+        # A trial's folder contains no other trial, and its scratch `work` is never uploaded.
         deep = len(path.relative_to(folder).parts) >= _DEPTH
         below[:] = [] if is_trial or deep else sorted(set(below) - {"work"})
 
@@ -123,18 +125,18 @@ def _raise(error: OSError) -> None:
 
 
 def _place(layout: SessionLayout, order: tuple[int, int, str]) -> _Place:
-    """Return a place by what its session says, or by its folder's name if that cannot be read."""
+    """Return the place of a trial, named by its folder if its session cannot be read."""
     try:
-        begun = state.load(layout)
+        session = state.load(layout)
     except RebError:
         match = _ARTIFACT.fullmatch(layout.folder.absolute().name)
         return _Place(layout=layout, order=order, trial=match[1] if match else "")
     return _Place(
         layout=layout,
         order=order,
-        trial=begun.trial.id,
-        manifest=begun.trial.manifest,
-        asked=begun.levels,
+        trial=session.trial.id,
+        manifest=session.trial.manifest,
+        asked=session.levels,
     )
 
 

@@ -12,38 +12,38 @@ from reb_action.session.layout import SessionLayout
 
 
 def write_page(layout: SessionLayout, verdict: Verdict) -> None:
-    """Write the page of a trial beside its verdict, from what its folder holds."""
+    """Write the page of a trial into its folder."""
     documents.write_bytes(layout.page, _page(layout, verdict))
 
 
-def doubts_of_page(layout: SessionLayout, verdict: Verdict) -> Iterator[str]:
-    """Yield what is to be known of a page that is not what this reb makes of the folder.
+def check_page(layout: SessionLayout, verdict: Verdict) -> Iterator[str]:
+    """Yield a warning if the page differs from the one that this reb renders.
 
-    That refuses nothing: another release looks different, and marks what was not yet qualified.
+    It is only a warning: another release renders differently, and marks levels as unqualified.
     """
     if layout.page.exists() and documents.read_bytes(layout.page) != _page(layout, verdict):
         yield (
-            f"{layout.page.name} is not the page that this reb makes of the evidence: it is of"
-            " another release, or was changed; go by this verdict, or make it again by reb judge"
+            f"{layout.page.name} differs from the page that this reb renders: it is from another"
+            " release, or was changed; trust this verdict, or write the page again with reb judge"
             " --write"
         )
 
 
 def _page(layout: SessionLayout, verdict: Verdict) -> bytes:
-    return trial_page(view(layout, verdict)).encode()
+    return trial_page(make_view(layout, verdict)).encode()
 
 
-def view(layout: SessionLayout, verdict: Verdict) -> View:
-    """Return what the page of a trial shows, from what its folder holds."""
-    read = evidence.read(layout)
+def make_view(layout: SessionLayout, verdict: Verdict) -> View:
+    """Return the content of a trial's page, from its folder."""
+    records = evidence.read(layout)
     return View(
         verdict=verdict,
-        evidence=read,
+        evidence=records,
         agent_log=evidence.excerpt(layout.agent_log),
-        unqualified=qualification.unqualified(read.trial.manifest),
+        unqualified=qualification.unqualified(records.trial.manifest),
     )
 
 
 def unqualified(layout: SessionLayout) -> frozenset[Level]:
-    """Return the levels of a trial whose outcomes are marked."""
+    """Return the levels of a trial that are not qualified."""
     return qualification.unqualified(state.load(layout).trial.manifest)

@@ -13,12 +13,12 @@ from reb_action.errors import UsageError
 from reb_action.model.plan import Plan, PlannedTrial
 
 
-def write(plan: Plan, path: Path) -> None:
+def write_plan(plan: Plan, path: Path) -> None:
     """Write plan.json."""
     documents.write(path, plan, kind="plan")
 
 
-def read(path: Path) -> Plan:
+def read_plan(path: Path) -> Plan:
     """Read plan.json; raises DocumentError."""
     return documents.read(path, Plan, kind="plan")
 
@@ -33,30 +33,34 @@ class _Planned:
     trials: tuple[PlannedTrial, ...]
 
 
-def trials(text: str) -> tuple[PlannedTrial, ...]:
-    """Read the trials of one entry, as `entries_json` wrote them."""
+def parse_trials(text: str) -> tuple[PlannedTrial, ...]:
+    """Parse the trials of one matrix entry, as `entries_json` writes them."""
     try:
         value = parse_json(text.encode())
     except NotJsonError as error:
-        raise UsageError(f"the trials are not readable as JSON: {error}") from None
+        raise UsageError(f"--trials is not JSON: {error}") from None
     fields = {"id", "repository", "agent", "argument", "attempt"}
     if not isinstance(value, list) or not all(
-        isinstance(one, dict) and set(one) == fields for one in value
+        isinstance(trial, dict) and set(trial) == fields for trial in value
     ):
-        raise UsageError(f"each trial has exactly the keys {', '.join(sorted(fields))}")
+        raise UsageError(
+            f"--trials: each trial must have exactly the keys {', '.join(sorted(fields))}"
+        )
     planned = documents.answer_of(b'{"trials": ' + text.encode() + b"}", _Planned)
     if planned is None:
-        raise UsageError("a trial has a value of the wrong type; give what reb plan wrote")
-    for one in planned.trials:
-        # It names a folder.
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", one.id):
-            raise UsageError(f"{show(one.id)} is not the id of a trial; give what reb plan wrote")
+        raise UsageError("--trials: a value has the wrong type; use the output of reb plan")
+    for trial in planned.trials:
+        # The id is the name of a folder.
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", trial.id):
+            raise UsageError(
+                f"{show(trial.id)} is not the id of a trial; use the output of reb plan"
+            )
     return planned.trials
 
 
-def _entry(name: str, chosen: tuple[PlannedTrial, ...]) -> Mapping[str, Json]:
+def _entry(name: str, trials: tuple[PlannedTrial, ...]) -> Mapping[str, Json]:
     return {
         "name": name,
-        "count": len(chosen),
-        "trials": [cast(dict[str, Json], documents.to_json(trial)) for trial in chosen],
+        "count": len(trials),
+        "trials": [cast(dict[str, Json], documents.to_json(trial)) for trial in trials],
     }

@@ -1,4 +1,4 @@
-"""Makes the scoreboard of a run from its artifacts."""
+"""Builds the scoreboard of a run from its artifacts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,31 +15,31 @@ from reb_action.results.collection import Collected
 from reb_action.score import score
 
 
-def scored(folders: Sequence[Path], plan: Plan | None, *, tell: Progress) -> Scoreboard:
-    """Return the scoreboard over all artifacts in folders; raises UsageError where is none."""
-    return board_of(collected_in(folders, plan, tell=tell), plan)
+def score_folders(folders: Sequence[Path], plan: Plan | None, *, tell: Progress) -> Scoreboard:
+    """Return the scoreboard of all artifacts in folders; raises UsageError if there are none."""
+    return make_folder_board(collect_folders(folders, plan, tell=tell), plan)
 
 
-def collected_in(folders: Sequence[Path], plan: Plan | None, *, tell: Progress) -> Collected:
-    """Return what folders hold; raises UsageError where there is no trial."""
+def collect_folders(folders: Sequence[Path], plan: Plan | None, *, tell: Progress) -> Collected:
+    """Return the trials in folders; raises UsageError if there are none."""
     collected = collection.collect(folders, plan)
     if not collected.found:
-        named = ", ".join(map(str, folders))
-        raise UsageError(f"there is no trial in {named}; name a folder that holds artifacts")
+        names = ", ".join(map(str, folders))
+        raise UsageError(f"there is no trial in {names}; give a folder with artifacts")
     if plan is None:
-        tell("without --plan, trials that never came back are not counted")
+        tell("without --plan, missing trials are not counted")
     if collected.superseded:
-        tell(f"{collected.superseded} artifacts gave way to a later attempt")
+        tell(f"{collected.superseded} artifacts superseded by later attempts")
     return collected
 
 
-def board_of(collected: Collected, plan: Plan | None) -> Scoreboard:
-    """Return the scoreboard of what was collected, at the levels that any trial was asked for."""
-    return board(collected, plan, levels=collected.levels or tuple(Level))
+def make_folder_board(collected: Collected, plan: Plan | None) -> Scoreboard:
+    """Return the scoreboard at the levels that were requested for any trial."""
+    return make_board(collected, plan, levels=collected.levels or tuple(Level))
 
 
-def board(collected: Collected, plan: Plan | None, *, levels: tuple[Level, ...]) -> Scoreboard:
-    """Return the scoreboard of what was collected; the paper's rows where its corpus was run."""
+def make_board(collected: Collected, plan: Plan | None, *, levels: tuple[Level, ...]) -> Scoreboard:
+    """Return the scoreboard, with the paper's rows if repositories of its corpus were measured."""
     slugs = {name.rsplit(".", 2)[0] for name in collected.found}
     corpus = any((data_folder("repos") / f"{slug}.yaml").is_file() for slug in slugs)
     return score(
@@ -52,12 +52,12 @@ def board(collected: Collected, plan: Plan | None, *, levels: tuple[Level, ...])
 
 
 def _manifests(collected: Collected, plan: Plan | None) -> Iterator[Manifest]:
-    """Yield the manifests of planned repositories, where one of their trials has no verdict."""
-    absent = {name for name, seen in collected.found.items() if isinstance(seen, str)}
-    wanted = {one.repository for one in plan.trials if one.id in absent} if plan else set[str]()
-    for repository in sorted(wanted):
+    """Yield the manifests of planned repositories that have a trial without a verdict."""
+    absent = {name for name, result in collected.found.items() if isinstance(result, str)}
+    planned = () if plan is None else plan.trials
+    for repository in sorted({trial.repository for trial in planned if trial.id in absent}):
         try:
             yield manifests.find(repository)
         except RebError:
-            # A file of the caller's repository, which is not checked out here.
+            # A manifest file of the caller's repository, which is not checked out here.
             continue

@@ -1,4 +1,4 @@
-"""From artifacts to the leaderboard: what its pages show, and its folder."""
+"""Writes the static leaderboard site from artifacts."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,25 +14,27 @@ from reb_action.results import page, scoreboard
 from reb_action.results.collection import Collected
 
 
-def write(folders: Sequence[Path], plan: Plan | None, *, out: Path, tell: Progress) -> int:
-    """Write the site of the artifacts in folders; return how many files it has.
+def write_site(folders: Sequence[Path], plan: Plan | None, *, out: Path, tell: Progress) -> int:
+    """Write the site of the artifacts in folders; return its number of files.
 
-    `out` must be new or empty: a page of a former site would stay, and be taken for one of this.
+    `out` must be new or empty: pages of an earlier site would remain in it.
     """
     if out.is_dir() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; name a new folder, or empty it")
-    collected = scoreboard.collected_in(folders, plan, tell=tell)
-    number = 0
-    for name, data in files(scoreboard.board_of(collected, plan), collected):
+        raise UsageError(f"{out} is not empty; choose a new folder, or empty it")
+    collected = scoreboard.collect_folders(folders, plan, tell=tell)
+    count = 0
+    for name, data in render_files(scoreboard.make_folder_board(collected, plan), collected):
         documents.write_bytes(out / name, data)
-        number += 1
-    return number
+        count += 1
+    return count
 
 
-def files(made: Scoreboard, collected: Collected) -> Iterator[tuple[str, bytes]]:
-    """Yield each file of the site by its path, as it is made."""
-    found = {name: seen for name, seen in collected.found.items() if isinstance(seen, Verdict)}
-    yield from site.front_files(made, found)
+def render_files(board: Scoreboard, collected: Collected) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of each file of the site."""
+    verdicts = {
+        name: result for name, result in collected.found.items() if isinstance(result, Verdict)
+    }
+    yield from site.front_files(board, verdicts)
     yield from site.trial_pages(
-        page.view(collected.places[name], verdict) for name, verdict in found.items()
+        page.make_view(collected.places[name], verdict) for name, verdict in verdicts.items()
     )

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from reb_action.errors import RebError, told
+from reb_action.errors import RebError, describe_error
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.progress import Progress
@@ -50,7 +50,7 @@ def _observed(layout: SessionLayout, level: Level, tell: Progress) -> None:
         _told(probe.observe(layout, level, tell=tell), tell)
     except Exception as error:  # noqa: BLE001
         # One level that cannot be observed is no reason to lose the others; it ends as invalid.
-        tell(f"{level} could not be observed: {told(error)}")
+        tell(f"{level} could not be observed: {describe_error(error)}")
 
 
 def _told(result: LevelResult, tell: Progress) -> None:

@@ -1,1 +1,1 @@
-"""What the steps of a workflow call."""
+"""The commands of a workflow: plan, batch, gate, report."""

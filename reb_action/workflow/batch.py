@@ -1,10 +1,10 @@
-"""Runs the trials of one entry one after the other, and stops while the job can still say so."""
+"""Runs the trials of one matrix entry in sequence, and stops before the job's deadline."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reb_action.errors import told
+from reb_action.errors import describe_error
 from reb_action.progress import Progress
 from reb_action.results import page
 from reb_action.session.layout import SessionLayout
@@ -14,51 +14,51 @@ from reb_action.workflow import deadline
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """The trials with a verdict, those that a fault of ours or the runner's ended, and the rest."""
+class BatchResult:
+    """The trials with a verdict, those that an error of reb or the runner ended, and the rest."""
 
     done: tuple[str, ...]
     broken: tuple[str, ...]
-    left: tuple[str, ...]
+    remaining: tuple[str, ...]
 
 
-def run(
+def run_batch(
     trials: Sequence[tuple[str, Callable[[], Options]]],
     *,
     ends_at: float | None,
     environ: Mapping[str, str],
     tell: Progress,
-) -> Ended:
-    """Run trials until all are done or the next one may not fit; each is sealed as it ends."""
+) -> BatchResult:
+    """Run trials until all are done, or until the next one might not finish in time."""
     done: list[str] = []
     broken: list[str] = []
     for number, (name, options) in enumerate(trials):
-        why = _too_late(options, name, ends_at)
-        if why is not None:
-            tell(why)
-            left = tuple(name for name, _ in trials[number:])
-            return Ended(done=tuple(done), broken=tuple(broken), left=left)
+        shortage = _time_shortage(options, name, ends_at)
+        if shortage is not None:
+            tell(shortage)
+            remaining = tuple(name for name, _ in trials[number:])
+            return BatchResult(done=tuple(done), broken=tuple(broken), remaining=remaining)
         tell(f"--- {number + 1} of {len(trials)}: {name}")
-        (done if _one(options, environ, tell) else broken).append(name)
-    return Ended(done=tuple(done), broken=tuple(broken), left=())
+        (done if _run_trial(options, environ, tell) else broken).append(name)
+    return BatchResult(done=tuple(done), broken=tuple(broken), remaining=())
 
 
-def _too_late(options: Callable[[], Options], name: str, ends_at: float | None) -> str | None:
+def _time_shortage(options: Callable[[], Options], name: str, ends_at: float | None) -> str | None:
     if ends_at is None:
         return None
-    chosen = options()
-    agent = deadline.agent_seconds(chosen.agent.total_seconds, chosen.agent.setup_seconds)
-    needed = deadline.trial_seconds(chosen.manifest, chosen.levels, agent)
+    trial = options()
+    agent = deadline.agent_seconds(trial.agent.total_seconds, trial.agent.setup_seconds)
+    needed = deadline.trial_seconds(trial.manifest, trial.levels, agent)
     return deadline.shortage(name, needed, ends_at - time.time())
 
 
-def _one(options: Callable[[], Options], environ: Mapping[str, str], tell: Progress) -> bool:
+def _run_trial(options: Callable[[], Options], environ: Mapping[str, str], tell: Progress) -> bool:
     try:
-        chosen = options()
-        verdict = trial_run.run(chosen, environ=environ, tell=tell)
-        page.write_page(SessionLayout(folder=chosen.folder), verdict)
+        trial = options()
+        verdict = trial_run.run(trial, environ=environ, tell=tell)
+        page.write_page(SessionLayout(folder=trial.folder), verdict)
     except Exception as error:  # noqa: BLE001
-        # The others of the batch are worth having; this one is missing from the report.
-        tell(f"this trial could not be run: {told(error)}")
+        # The other trials can still run; this one counts as missing in the report.
+        tell(f"could not run this trial: {describe_error(error)}")
         return False
     return True

@@ -1,4 +1,4 @@
-"""Says whether a step still fits into the minutes that its job has left; no clock here."""
+"""Checks that a step can finish before its job's deadline."""
 
 import time
 from typing import Final
@@ -9,9 +9,9 @@ from reb_action.session import state
 from reb_action.session.layout import SessionLayout
 
 RESERVE_SECONDS: Final = 120
-"""What judging, stopping and uploading take at most."""
+"""Maximum seconds for judging, stopping and uploading."""
 
-# Upper bounds of the probes' own clocks in `probe`, and of what goes before and after.
+# Upper bounds of the time limits in `probe/`, and of the work before and after each probe.
 _FREEZE: Final = 900
 _C0: Final = 1260
 _C2: Final = 360
@@ -20,12 +20,12 @@ _AROUND: Final = 120
 
 
 def agent_seconds(total: int, setup: int) -> int:
-    """Return the most that the agent's step takes."""
+    """Return the maximum duration of the agent's step."""
     return total + setup + _FREEZE
 
 
 def level_seconds(manifest: Manifest, level: Level) -> int:
-    """Return the most that the step of a level takes."""
+    """Return the maximum duration of a level's step."""
     entrypoint = manifest.entrypoints.get(level)
     if entrypoint is not None:
         return entrypoint.timeout_seconds + _DECOY + _AROUND
@@ -33,31 +33,31 @@ def level_seconds(manifest: Manifest, level: Level) -> int:
 
 
 def trial_seconds(manifest: Manifest, levels: tuple[Level, ...], agent: int) -> int:
-    """Return the most that a whole trial takes."""
+    """Return the maximum duration of a trial."""
     return agent + sum(level_seconds(manifest, level) for level in levels)
 
 
-def shortage(what: str, needed: int, left: float) -> str | None:
-    """Return why a step must not begin, or None where it ends before the job does."""
-    if left >= needed + RESERVE_SECONDS:
+def shortage(what: str, needed: int, remaining: float) -> str | None:
+    """Return why a step must not start, or None if it ends before its job."""
+    if remaining >= needed + RESERVE_SECONDS:
         return None
-    minutes, wanted = max(int(left // 60), 0), -(-(needed + RESERVE_SECONDS) // 60)
+    available, maximum = max(int(remaining // 60), 0), -(-(needed + RESERVE_SECONDS) // 60)
     return (
-        f"{what} may take {wanted} minutes and this job has {minutes} left, so it was not begun;"
-        " continue in another job, or raise timeout-minutes and job-minutes"
+        f"{what} may take {maximum} minutes and this job has {available} left, so it was not"
+        " started; continue in another job, or raise timeout-minutes and job-minutes"
     )
 
 
 def demand_time(layout: SessionLayout, level: Level | None, ends_at: int | None) -> None:
-    """Raise DeadlineError where the agent, or a level, may not end before its job does."""
+    """Raise DeadlineError if the agent, or a level, might not end before its job."""
     if ends_at is None:
         return
-    begun = state.load(layout)
-    choice = begun.agent
+    session = state.load(layout)
+    choice = session.agent
     if level is None:
         needed = agent_seconds(choice.total_seconds, choice.setup_seconds)
     else:
-        needed = level_seconds(begun.trial.manifest, level)
-    why = shortage(level or "the agent", needed, ends_at - time.time())
-    if why is not None:
-        raise DeadlineError(why)
+        needed = level_seconds(session.trial.manifest, level)
+    reason = shortage(level or "the agent", needed, ends_at - time.time())
+    if reason is not None:
+        raise DeadlineError(reason)

@@ -1,4 +1,4 @@
-"""Ends the trial on a runner: judges its files again, decides, writes outputs and summary."""
+"""Ends a trial on a runner: judges its files again, decides, writes outputs and summary."""
 
 from pathlib import Path
 
@@ -17,20 +17,20 @@ from reb_action.session.layout import SessionLayout
 from reb_action.session.verdict import judged
 
 
-def conclude(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decision:
-    """Decide on the trial of a folder, and tell the runner."""
-    seen = judged(layout)
-    decision = gate.decide(seen, _asked(layout), fail_on)
+def conclude_trial(layout: SessionLayout, fail_on: FailOn, context: Context) -> Decision:
+    """Decide whether the trial of a folder passes, and write the runner's outputs and summary."""
+    result = judged(layout)
+    decision = gate.decide(result, _requested_levels(layout), fail_on)
     summary = layout.folder / "summary.md"
-    text = trial_summary(seen, decision, unqualified=_unqualified(layout))
+    text = trial_summary(result, decision, unqualified=_unqualified(layout))
     write_summary(context, text)
     if layout.session.is_file():
         documents.write_bytes(summary, text.encode())
-    write_outputs(context, _outputs(layout, seen, decision, summary))
+    write_outputs(context, _outputs(layout, result, decision, summary))
     return decision
 
 
-def _asked(layout: SessionLayout) -> tuple[Level, ...]:
+def _requested_levels(layout: SessionLayout) -> tuple[Level, ...]:
     try:
         return state.load(layout).levels
     except RebError:
@@ -45,13 +45,13 @@ def _unqualified(layout: SessionLayout) -> frozenset[Level]:
 
 
 def _outputs(
-    layout: SessionLayout, seen: Verdict | str, decision: Decision, summary: Path
+    layout: SessionLayout, result: Verdict | str, decision: Decision, summary: Path
 ) -> dict[str, str]:
-    run = seen.agent_run if isinstance(seen, Verdict) else None
+    run = result.agent_run if isinstance(result, Verdict) else None
     return {
         "outcome": decision.standing,
         "highest-level": decision.highest or "none",
-        "trial": seen.trial if isinstance(seen, Verdict) else "",
+        "trial": result.trial if isinstance(result, Verdict) else "",
         "agent-ending": run.ending if run else "",
         "folder": str(layout.folder),
         "verdict": _path(layout.verdict),

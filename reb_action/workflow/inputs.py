@@ -14,24 +14,24 @@ from reb_action.resources import data_folder
 from reb_action.source.git import run_git
 
 
-def wishes(repositories: str, agents: str) -> tuple[Wish, ...]:
+def read_wishes(repositories: str, agents: str) -> tuple[Wish, ...]:
     """Return every repository with every agent; raises UsageError or DocumentError."""
-    chosen = tuple(_agents(agents))
+    choices = tuple(_agents(agents))
     return tuple(
         Wish(
             repository=repository,
             slug=slug,
             agent=name,
-            agent_name=called,
+            agent_name=title,
             argument=argument,
             files=tuple(text for text in (repository, name) if _is_file(text)),
         )
         for repository, slug in _repositories(repositories)
-        for name, argument, called in chosen
+        for name, argument, title in choices
     )
 
 
-def durations(path: Path | None) -> dict[str, int]:
+def read_durations(path: Path | None) -> dict[str, int]:
     """Read `{"<slug>.<agent>": seconds}`; raises DocumentError."""
     if path is None:
         return {}
@@ -44,23 +44,23 @@ def durations(path: Path | None) -> dict[str, int]:
     return cast(dict[str, int], value)
 
 
-def changed(workspace: Path, since: str | None) -> frozenset[str] | None:
-    """Return the paths that differ from a commit; needs a checkout that has both."""
+def list_changes(workspace: Path, since: str | None) -> frozenset[str] | None:
+    """Return the paths that differ from a commit; the checkout must contain both commits."""
     if since is None:
         return None
     if since.startswith("-"):
-        raise UsageError(f"{since!r} is not a commit; name one such as HEAD^1")
+        raise UsageError(f"{since!r} is not a commit; give one such as HEAD^1")
     to = f"compare with {since}; check out with fetch-depth: 2"
     listing = run_git(workspace / ".git", "diff", "--name-only", "-z", since, "HEAD", "--", to=to)
     return frozenset(path.decode("utf-8", "replace") for path in listing.split(b"\0") if path)
 
 
 def _repositories(text: str) -> Iterator[tuple[str, str]]:
-    seen: set[str] = set()
+    known: set[str] = set()
     for word in _items(text):
         for name in _expanded(word):
-            if name not in seen:
-                seen.add(name)
+            if name not in known:
+                known.add(name)
                 yield name, manifests.find(name).slug
 
 
@@ -75,8 +75,8 @@ def _expanded(word: str) -> Iterable[str]:
 def _agents(text: str) -> Iterator[tuple[str, str | None, str]]:
     for item in _items(text):
         name, _, argument = item.partition(" ")
-        chosen = agent(name, argument=argument.strip() or None)
-        yield name, argument.strip() or None, chosen.name
+        spec = agent(name, argument=argument.strip() or None)
+        yield name, argument.strip() or None, spec.name
 
 
 def _items(text: str) -> tuple[str, ...]:

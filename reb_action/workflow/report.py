@@ -1,4 +1,4 @@
-"""Reports a run of many trials: scoreboard, summary, and what has to run again."""
+"""Reports a run of many trials: scoreboard, summary, and the trials to run again."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from reb_action.render.escape import log
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.results import collection, plan_file
 from reb_action.results.collection import Collected
-from reb_action.results.scoreboard import board
+from reb_action.results.scoreboard import make_board
 from reb_action.session import verdict
 
 
-def report(
+def report_run(
     path: Path,
     folder: Path,
     *,
@@ -28,42 +28,44 @@ def report(
     context: Context,
     tell: Progress,
 ) -> str | None:
-    """Summarise a run on the runner and in words; return what closes the gate."""
-    plan = plan_file.read(path)
+    """Write a run's summary, outputs and files; return the reason for which --fail-on fails it."""
+    plan = plan_file.read_plan(path)
     collected = collection.collect((folder,), plan)
-    made = board(collected, plan, levels=levels)
-    closed = collection.closed(collected.found, levels, fail_on)
-    summarise(made, context, scoring=fail_on.scoring, closed=closed)
-    _write(path, made, collected, context, tell)
+    board = make_board(collected, plan, levels=levels)
+    closed = collection.explain_failure(collected.found, levels, fail_on)
+    write_board_summary(board, context, scoring=fail_on.scoring, closed=closed)
+    _write(path, board, collected, context, tell)
     planned = len(collected.found)
-    tell(f"{len(made.trials)} of {planned} planned trials have a verdict")
-    for name in made.run_again:
+    tell(f"{len(board.trials)} of {planned} planned trials have a verdict")
+    for name in board.run_again:
         tell(f"run again: {log(name)}")
     return closed
 
 
-def summarise(
-    made: Scoreboard, context: Context, *, scoring: Scoring, closed: str | None = None
+def write_board_summary(
+    board: Scoreboard, context: Context, *, scoring: Scoring, closed: str | None = None
 ) -> None:
-    """Append a scoreboard to the job summary, shortened to what a runner takes."""
+    """Append a scoreboard to the job summary, shortened to the runner's limit."""
     limit = SUMMARY_BYTES
-    text = board_summary(made, scoring=scoring, closed=closed, limit_bytes=limit)
+    text = board_summary(board, scoring=scoring, closed=closed, limit_bytes=limit)
     write_summary(context, text)
 
 
 def _write(
-    path: Path, made: Scoreboard, collected: Collected, context: Context, tell: Progress
+    path: Path, board: Scoreboard, collected: Collected, context: Context, tell: Progress
 ) -> None:
     durations, scoreboard = path.with_name("durations.json"), path.with_name("scoreboard.json")
-    documents.write_bytes(durations, documents.dump_json(collection.durations(collected.found)))
-    documents.write(scoreboard, made, kind="scoreboard")
+    documents.write_bytes(
+        durations, documents.dump_json(collection.measure_durations(collected.found))
+    )
+    documents.write(scoreboard, board, kind="scoreboard")
     subjects = _write_subjects(path.with_name("subjects.sha256"), collected, tell)
     write_outputs(
         context,
         {
-            "complete": "true" if made.complete else "false",
+            "complete": "true" if board.complete else "false",
             "trials": str(len(collected.found)),
-            "run-again": " ".join(made.run_again),
+            "run-again": " ".join(board.run_again),
             "durations": str(durations),
             "scoreboard": str(scoreboard),
             "subjects": subjects,
@@ -72,7 +74,7 @@ def _write(
 
 
 def _write_subjects(path: Path, collected: Collected, tell: Progress) -> str:
-    """Write what an attestation of this run signs; return where, or "" where there is nothing."""
+    """Write the subjects of an attestation of this run; return the path, or "" for none."""
     judged = (name for name, seen in collected.found.items() if isinstance(seen, Verdict))
     try:
         text = verdict.subjects({name: collected.places[name] for name in judged})

@@ -1,4 +1,4 @@
-"""Refuses plans that would be unsafe on the runners that they name."""
+"""Refuses plans that would be unsafe on their runners."""
 
 from typing import Final, cast
 from urllib.parse import urlsplit
@@ -11,50 +11,49 @@ from reb_action.github.context import Context
 from reb_action.model.plan import Plan
 
 EPHEMERAL: Final = "ephemeral"
-"""The label by which an operator promises that a runner serves one job and is then destroyed."""
+"""The label with which an operator promises that a runner is destroyed after one job."""
 
 
 def demand_safe(context: Context, runs_on: str) -> None:
-    """Raise UsageError for an event whose code must not reach the runners that are named."""
+    """Raise UsageError for an event whose code must not run on these runners."""
     if context.event == "pull_request_target":
         raise UsageError(
-            "pull_request_target gives a stranger's code a token that can write; use pull_request"
+            "pull_request_target gives untrusted code a token with write access; use pull_request"
         )
     labels = _labels(runs_on)
-    if context.fork and not hosted(labels) and EPHEMERAL not in labels:
+    if context.fork and not is_hosted(labels) and EPHEMERAL not in labels:
         raise UsageError(
             f"a fork's pull request would run on {', '.join(labels)}, which may serve other jobs"
-            f" later; use ephemeral runners with the label {EPHEMERAL}, or hosted ones"
+            f" later; use hosted runners, or ephemeral ones with the label {EPHEMERAL}"
         )
 
 
 def demand_model(plan: Plan, *, model: str | None, url: str | None, has_key: bool) -> None:
-    """Raise UsageError where agents of a plan ask a model, and there is no model or no key.
+    """Raise UsageError if agents of a plan need a model, and there is no model or no key.
 
-    Or where, without `url`, one vendor would be given another's key.
+    Also if, without `url`, a vendor would receive the key of another.
     """
-    chosen = {(trial.agent, trial.argument) for trial in plan.trials}
-    specs = [agent(name, argument=argument) for name, argument in sorted(chosen, key=str)]
-    asked = {spec.name: spec.dialect for spec in specs if spec.dialect is not None}
-    asking = ", ".join(asked)
-    if asking and model is None:
-        raise UsageError(f"these agents ask a model: {asking}; name it with model")
-    if asking and not has_key:
+    agents = {(trial.agent, trial.argument) for trial in plan.trials}
+    specs = [agent(name, argument=argument) for name, argument in sorted(agents, key=str)]
+    dialects = {spec.name: spec.dialect for spec in specs if spec.dialect is not None}
+    names = ", ".join(dialects)
+    if names and model is None:
+        raise UsageError(f"these agents need a model: {names}; set the input model")
+    if names and not has_key:
         raise UsageError(
-            f"these agents ask a model: {asking}; give its key as the secret model-key"
-            " (a fork's pull request has no secrets)"
+            f"these agents need a model: {names}; set the secret model-key"
+            " (pull requests from forks have no secrets)"
         )
-    hosts = {urlsplit(DEFAULT_URLS[dialect]).hostname or "" for dialect in asked.values()}
+    hosts = {urlsplit(DEFAULT_URLS[dialect]).hostname or "" for dialect in dialects.values()}
     if len(hosts) > 1 and url is None:
         raise UsageError(
             f"these agents would send one key to several vendors ({', '.join(sorted(hosts))}):"
-            f" {asking}; run each vendor's by themselves, or name one address that serves them all"
-            " with model-url"
+            f" {names}; run each vendor's agents separately, or set model-url to one URL for all"
         )
 
 
-def hosted(labels: tuple[str, ...]) -> bool:
-    """Say whether labels name a machine of GitHub's, which lives for one job."""
+def is_hosted(labels: tuple[str, ...]) -> bool:
+    """Return whether labels name a runner of GitHub, which serves one job."""
     return len(labels) == 1 and labels[0].startswith(("ubuntu-", "macos-", "windows-"))
 
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 
 HERE = Path(__file__).parent
 PRODUCT = HERE.parent.parent
@@ -47,7 +47,7 @@ def make_mirror(place, name="tiny", files=None):
     text = MANIFEST.format(commit="0" * 40, c3="nothing here could use a GPU")
     text = text.replace("example/tiny", f"example/{name}")
     (source / "manifest.yaml").write_text(text)
-    committed(source, place / "mirror")
+    commit_repository(source, place / "mirror")
     commit = git(place / "mirror" / "example" / name, "rev-parse", "HEAD")
     return text.replace("0" * 40, commit)
 

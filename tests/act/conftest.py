@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from tests.act.act_consumer import PRODUCT, export_product, git, make_consumer, make_mirror
 from tests.act.act_runner import Run, act, command, pinned, records
 from tests.act.cancelling import full, kind, place, worker
@@ -181,7 +181,7 @@ def itself(once, product):
     def run(place: Path) -> Run:
         clone = place / "c"
         git(place, "clone", "-q", "--no-hardlinks", PRODUCT, clone)
-        committed(PRODUCT / "tests" / "demo", place / "mirror")
+        commit_repository(PRODUCT / "tests" / "demo", place / "mirror")
         inputs = {**COMMON, "repository": "tests/demo/manifest.yaml", "agent": "nop"}
         text = workflow([job("itself", {**inputs, "levels": "C5"}, action="./")])
         (clone / ".github" / "workflows" / "own.yml").write_text(text)

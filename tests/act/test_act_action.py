@@ -62,7 +62,7 @@ def test_summary_says_why(cases):
     ("case", "errors"),
     [
         ("green", []),
-        ("bare", ["the gate is closed: C0 failed: 1 not installed: tinydep"]),
+        ("bare", ["failed by --fail-on: C0 failed: 1 not installed: tinydep"]),
         ("crash", []),
         ("typo", [f"fail-on is 'sometimes'; use never, invalid, any, or levels of {LEVELS}"]),
     ],
@@ -75,7 +75,7 @@ def test_deadline_stops_before_the_runner_does(cases):
     run = cases.of("hurried")
     assert run.step("reb", "agent") == "failure"
     assert run.step("reb", "verdict") == "success"
-    assert "so it was not begun; continue in another job" in run.errors[0]
+    assert "so it was not started; continue in another job" in run.errors[0]
 
 
 def test_level_that_is_not_asked_for_is_no_step(cases):

@@ -11,7 +11,7 @@ TRIALS = """\
 AGAIN = """\
 | trial | status | reason |
 |---|---|---|
-| `example__tiny.nop.1` | missing | `no artifact of this trial came back` |"""
+| `example__tiny.nop.1` | missing | `no artifact of this trial was found` |"""
 
 
 def test_every_job_of_the_matrix_ran(matrix):
@@ -33,7 +33,7 @@ def test_report_counts_what_is_missing(matrix):
     assert blocks[:3] == [
         "## researchenvbench",
         HEADLINE,
-        "Failed by `fail-on`: `example__tiny.nop.1: no artifact of this trial came back`",
+        "Failed by `fail-on`: `example__tiny.nop.1: no artifact of this trial was found`",
     ]
     assert blocks[blocks.index("### Trials") + 1] == TRIALS
     assert blocks[blocks.index("### To run again") + 1] == AGAIN

@@ -135,8 +135,8 @@ def test_plan_without_model_agents_needs_neither_model_nor_key():
 @pytest.mark.parametrize(
     ("model", "has_key", "message"),
     [
-        (None, True, "these agents ask a model: claude-code, codex; name it with model"),
-        ("m", False, "these agents ask a model: claude-code, codex; give its key as the secret"),
+        (None, True, "these agents need a model: claude-code, codex; set the input model"),
+        ("m", False, "these agents need a model: claude-code, codex; set the secret"),
     ],
 )
 def test_plan_with_model_agents_needs_both(model: str | None, has_key: bool, message: str):
@@ -152,6 +152,6 @@ def test_plan_gives_no_vendor_the_key_of_another():
         safety.demand_model(plan_of("codex", "claude-code"), model="m", url=None, has_key=True)
     assert str(caught.value) == (
         "these agents would send one key to several vendors (api.anthropic.com, api.openai.com):"
-        " claude-code, codex; run each vendor's by themselves, or name one address that serves"
-        " them all with model-url"
+        " claude-code, codex; run each vendor's agents separately, or set model-url to one"
+        " URL for all"
     )

@@ -22,7 +22,7 @@ from pathlib import Path
 import docker
 
 from reb_action.corpus import manifests
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.owner import make_trace
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
@@ -84,7 +84,7 @@ def main():
     client = docker.from_env()
     image = next(tag for one in client.images.list("reb-test-base") for tag in one.tags)
     place = Path(tempfile.mkdtemp())
-    committed(DEMO, place / "mirror")
+    commit_repository(DEMO, place / "mirror")
     wanted = manifests.load(DEMO / "manifest.yaml")
     checkout = source_checkout.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
     data = packed(checkout.folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.render.html.page import trial_page
 from reb_action.results import page as results_page
 from reb_action.sandbox.protocol import Kind
@@ -43,7 +43,7 @@ def liar(tmp_path_factory):
     place = tmp_path_factory.mktemp("liar")
     layout = SessionLayout(folder=place / "results")
     options = trial_options.Options(
-        manifest=committed(DEMO, place / "mirror"),
+        manifest=commit_repository(DEMO, place / "mirror"),
         agent=AgentChoice(
             name="replay", argument=str(DEMO / "liar"), total_seconds=60, setup_seconds=60
         ),

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 PROGRAM = """
-from reb_action.cli.console import telling
+from reb_action.cli.console import show_progress
 import time
-with telling(quiet=False) as tell:
+with show_progress(quiet=False) as tell:
     tell("one \\x1b[2J[bold]is[/] being observed")
     time.sleep(0.5)
     tell("two " + "x" * 200)
@@ -90,8 +90,8 @@ def test_progress_honours_no_colour():
 
 def test_pipe_waits_neither_for_rich_nor_for_docker():
     program = (
-        "import sys; from reb_action.cli.console import telling\n"
-        "with telling(quiet=False) as tell: tell('x')\n"
+        "import sys; from reb_action.cli.console import show_progress\n"
+        "with show_progress(quiet=False) as tell: tell('x')\n"
         "sys.exit(not {'docker', 'rich'}.isdisjoint(sys.modules))"
     )
     assert run(terminal=False, program=program) == "[00:00] x\n"

@@ -62,7 +62,7 @@ def test_fork_is_told_and_published_is_false(api, tmp_path):
     done = reb(env)
     assert (done.exit_code, outputs(tmp_path)["published"]) == (0, "false")
     assert done.output == (
-        "nothing is written: the token of a fork's run cannot; let publish.yml write\n"
+        "Skipped: tokens for fork pull requests are read-only; use publish.yml.\n"
     )
 
 

@@ -17,7 +17,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.model.manifest import Level
 from reb_action.probe import gpu_witness
 from reb_action.qualify import other_cards
@@ -170,7 +170,7 @@ def parsed():
 def main():
     options = parsed()
     mirror = options.scratch / "mirror"
-    wanted = committed(HERE / "bait", mirror)
+    wanted = commit_repository(HERE / "bait", mirror)
     rows = []
     with gpu_witness.watch(gpu_witness.own_nothing) as seen:
         two = seen.present > 1

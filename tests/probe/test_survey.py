@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus.manifests import load
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.errors import SandboxError
 from reb_action.judge.judge import judge
 from reb_action.judge.levels import spec_of
@@ -410,7 +410,7 @@ def test_run_is_failed_where_the_checkout_cannot_be_looked_at(context, source):
 
 
 def test_levels_are_blocked_where_the_checkout_cannot_be_looked_at(tmp_path):
-    wanted = committed(DEMO.parent, tmp_path / "mirror")
+    wanted = commit_repository(DEMO.parent, tmp_path / "mirror")
     choice = AgentChoice(name="nop", argument=None, total_seconds=60, setup_seconds=60)
     options = trial_options.Options(
         manifest=wanted,

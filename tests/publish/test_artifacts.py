@@ -78,25 +78,25 @@ ZIP64 = zips.made(GOOD)[: -zips.END] + b"PK\x06\x07" + b"\0" * 16 + zips.made(GO
 REFUSED = {
     "link": (
         zips.made([("session.json", b"/etc/passwd")], attributes=zips.LINK),
-        "session.json is no regular file",
+        "session.json is not a regular file",
     ),
-    "fifo": (zips.made(GOOD, attributes=zips.FIFO), "session.json is no regular file"),
+    "fifo": (zips.made(GOOD, attributes=zips.FIFO), "session.json is not a regular file"),
     "name twice": (
         zips.said_otherwise(zips.made([*GOOD, ("levels/C2.log", b"x")]), b"C2.log", b"C1.log"),
         "levels/C1.log is in it twice",
     ),
     "other packing": (
         zips.made(GOOD, method=zipfile.ZIP_LZMA),
-        "session.json is packed in a way that no upload of ours is",
+        "session.json is encrypted or has an unknown compression",
     ),
     "encrypted": (
         zips.encrypted(zips.made(GOOD)),
-        "session.json is packed in a way that no upload of ours is",
+        "session.json is encrypted or has an unknown compression",
     ),
-    "not a zip": (b"#!/bin/sh\nexit 0\n" * 9, "it does not end as a zip"),
-    "nothing": (b"", "it does not end as a zip"),
-    "more behind it": (zips.made(GOOD) + b"x", "it does not end as a zip"),
-    "zip64": (ZIP64, "it is a zip64, which no trial is large enough for"),
+    "not a zip": (b"#!/bin/sh\nexit 0\n" * 9, "it does not end like a zip"),
+    "nothing": (b"", "it does not end like a zip"),
+    "more behind it": (zips.made(GOOD) + b"x", "it does not end like a zip"),
+    "zip64": (ZIP64, "zip64 archives are not accepted"),
     "many": (
         zips.crowded(artifacts.ENTRIES + 1),
         f"its directory has {artifacts.ENTRIES + 1} entries in 530053 bytes",
@@ -223,7 +223,7 @@ def test_attempt_decides_which_artifact_is_the_newest_and_the_id_does_not():
         artifact(8, "reb-two.a1", minute=1),
     ]
     for order in (listed, listed[::-1]):
-        assert {name: one.id for name, one in artifacts.latest(order, attempt=2).items()} == {
+        assert {name: one.id for name, one in artifacts.find_latest(order, attempt=2).items()} == {
             "one": 3,
             "two": 7,
         }
@@ -237,18 +237,18 @@ IGNORED = [
 
 @pytest.mark.parametrize("name", IGNORED)
 def test_artifacts_of_no_entry_and_no_attempt_are_ignored(name):
-    assert artifacts.latest([artifact(1, name)], attempt=2) == {}
+    assert artifacts.find_latest([artifact(1, name)], attempt=2) == {}
 
 
 def test_expired_artifacts_are_ignored():
     listed = [artifact(1, "reb-one.a1", expired=True), artifact(2, artifacts.PLAN, expired=True)]
-    assert artifacts.latest(listed, attempt=1) == {}
-    assert artifacts.plan_of(listed) is None
+    assert artifacts.find_latest(listed, attempt=1) == {}
+    assert artifacts.find_plan(listed) is None
 
 
 def test_newest_plan_is_by_time():
     listed = [artifact(2, artifacts.PLAN, minute=9), artifact(5, artifacts.PLAN), artifact(9, "x")]
-    assert artifacts.plan_of(listed).id == 2
+    assert artifacts.find_plan(listed).id == 2
 
 
 def test_plain_folder_is_fine_and_links_and_fifos_are_not(tmp_path):
@@ -258,6 +258,6 @@ def test_plain_folder_is_fine_and_links_and_fifos_are_not(tmp_path):
     artifacts.demand_plain(tmp_path / "artifacts")
     for make in (lambda path: path.symlink_to("/etc"), os.mkfifo):
         make(place / "levels" / "odd")
-        with pytest.raises(DocumentError, match="odd is no regular file; no artifact"):
+        with pytest.raises(DocumentError, match="odd is not a regular file; artifacts"):
             artifacts.demand_plain(tmp_path / "artifacts")
         (place / "levels" / "odd").unlink()

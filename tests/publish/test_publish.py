@@ -26,7 +26,7 @@ def here(api, tmp_path, *, event="push", payload=None, names=(VIM, AIM), lost=()
     if not folder.exists():
         made(folder, names, lost=lost, repository=options.pop("repository", None))
     env = environ(api, tmp_path, event, payload, **options.pop("env", {}))
-    done = publish.here(
+    done = publish.publish_this_run(
         job(env, **options), folder / "plan.json", folder / "artifacts", levels=LEVELS
     )
     return told(done)
@@ -36,7 +36,9 @@ def of_run(api, tmp_path, run_id=7, **options):
     """Publish another run, as publish.yml does."""
     env = environ(api, tmp_path / "env", "workflow_run")
     place = tmp_path / f"unpacked-{len(list(tmp_path.iterdir()))}"
-    return told(publish.of_run(job(env, **options), run_id, place, context.read_context(env)))
+    return told(
+        publish.publish_other_run(job(env, **options), run_id, place, context.read_context(env))
+    )
 
 
 def bodies(api):
@@ -166,9 +168,7 @@ def test_second_attempt_updates_what_the_first_one_wrote(api, tmp_path):
 def test_fork_writes_nothing_itself(api, tmp_path):
     payload = pull_request(head="stranger/bench")
     done = here(api, tmp_path, event="pull_request", payload=payload)
-    assert done == [
-        ("nothing is written: the token of a fork's run cannot; let publish.yml write", "-")
-    ]
+    assert done == [("Skipped: tokens for fork pull requests are read-only; use publish.yml.", "-")]
     assert api.seen == []
 
 
@@ -255,7 +255,7 @@ FILES = [
 @pytest.mark.parametrize(("named", "path"), FILES)
 def test_only_a_plain_path_of_the_repository_is_marked(named, path):
     (trial,) = runs.plan_of(VIM).trials
-    assert content.file_of(replace(trial, repository=named[0], agent=named[1])) == path
+    assert content.find_file(replace(trial, repository=named[0], agent=named[1])) == path
 
 
 def test_newer_leaderboard_that_comes_meanwhile_stays(api, tmp_path):

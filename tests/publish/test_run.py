@@ -25,7 +25,9 @@ def publish(api, tmp_path, run_id=7, **options):
     """Publish a run as publish.yml does: on its id alone."""
     env = environ(api, tmp_path / "env", "workflow_run")
     place = tmp_path / "unpacked"
-    return told(publisher.of_run(job(env, **options), run_id, place, context.read_context(env)))
+    return told(
+        publisher.publish_other_run(job(env, **options), run_id, place, context.read_context(env))
+    )
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_all_artifacts_together_have_a_limit(forked, tmp_path, monkeypatch, spar
     above = f"the artifacts unpack to more than {most} bytes in all: reb-{AIM}.a1"
     listed, place = client_of(forked).artifacts(7), tmp_path / "all"
     plan, order = plan_of(VIM, AIM), RunOrder(run_id=7, attempt=1)
-    faults = list(publish_run.trials_of(client_of(forked), listed, plan, order, place))
+    faults = list(publish_run.fetch_trials(client_of(forked), listed, plan, order, place))
     assert faults == [f"{above} and those after it are left out"][: 2 - kept]
     names = [f"reb-{VIM}.a1", f"reb-{AIM}.a1"][:kept]
     assert sorted(one.name for one in place.iterdir()) == sorted(names)

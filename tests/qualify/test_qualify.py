@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus import manifests, qualification
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.errors import DocumentError, SandboxError, ToolchainError
 from reb_action.judge.judge import judge
 from reb_action.model.manifest import Framework, Level, Oracle, Outcome
@@ -29,7 +29,7 @@ AGENT = AgentChoice(name="replay", argument=None, total_seconds=1, setup_seconds
 def mirror(tmp_path_factory):
     """The repository of the demonstration, with its history."""
     place = tmp_path_factory.mktemp("mirror")
-    committed(DEMO, place)
+    commit_repository(DEMO, place)
     return place
 
 

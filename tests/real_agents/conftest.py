@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.agents.catalogue import load_packaged
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.documents import read
 from reb_action.errors import ToolchainError
 from reb_action.gateway import Budget
@@ -141,6 +141,6 @@ def _described(folder, files):
         path = place / "repository" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    wanted = committed(place, folder / "mirror")
+    wanted = commit_repository(place, folder / "mirror")
     head = run_git(folder / "mirror" / wanted.repository / ".git", "rev-parse", "HEAD", to="look")
     return replace(wanted, commit=head.decode().strip())

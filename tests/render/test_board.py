@@ -195,7 +195,7 @@ def test_trials_show_both_scorings_and_mark_what_is_not_qualified():
 def test_missing_and_invalid_trials_are_named_with_why():
     told = blocks(board())
     assert told[told.index("### To run again") + 1].splitlines()[2:] == [
-        f"| `{MISSING}` | missing | `no artifact of this trial came back` |",
+        f"| `{MISSING}` | missing | `no artifact of this trial was found` |",
         f"| `{INVALID}` | invalid | `C4: not measured: C4 needs 2 GPUs, 1 promised` |",
     ]
 
@@ -250,7 +250,7 @@ def test_lines_say_everything_without_a_table():
     assert "    ended: 10 done, 2 timed out" in lines[paper:]
     assert lines[-4:] == [
         shares.LEGEND,
-        f"run again, missing: {MISSING}: no artifact of this trial came back",
+        f"run again, missing: {MISSING}: no artifact of this trial was found",
         f"run again, invalid: {INVALID}: C4: not measured: C4 needs 2 GPUs, 1 promised",
         INCOMPLETE,
     ]

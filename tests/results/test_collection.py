@@ -21,9 +21,9 @@ from reb_action.model.plan import Entry, Plan, PlannedTrial
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.results import plan_file
-from reb_action.results.collection import closed, collect
-from reb_action.results.scoreboard import scored
-from reb_action.workflow.report import report
+from reb_action.results.collection import collect, explain_failure
+from reb_action.results.scoreboard import score_folders
+from reb_action.workflow.report import report_run
 from tests.support.scoreboards import evidence_of
 from tests.support.trial_folders import put
 
@@ -153,7 +153,7 @@ def test_what_one_trial_was_not_asked_for_closes_only_by_name(fail_on, told):
     slug, agent, attempt = VIM.rsplit(".", 2)
     asked = evidence_of(slug.replace("__", "/"), agent, int(attempt))
     seen = {VIM: judge(replace(asked, levels=(Level.C1, Level.C5)))}
-    assert closed(seen, tuple(Level), gate.parse_fail_on(fail_on)) == told
+    assert explain_failure(seen, tuple(Level), gate.parse_fail_on(fail_on)) == told
 
 
 def test_later_folder_counts(tmp_path):
@@ -177,7 +177,7 @@ def test_planned_trials_are_found_or_missing_and_no_other_counts(tmp_path):
     verdict = place(tmp_path / "x", VIM)
     place(tmp_path / "y", AIM)
     found = collect([tmp_path], plan_of(VIM, "a__b.codex.1")).found
-    assert found == {VIM: verdict, "a__b.codex.1": "no artifact of this trial came back"}
+    assert found == {VIM: verdict, "a__b.codex.1": "no artifact of this trial was found"}
 
 
 def test_empty_plan_finds_nothing(tmp_path):
@@ -187,7 +187,7 @@ def test_empty_plan_finds_nothing(tmp_path):
 
 def test_folder_that_does_not_exist_has_no_trial(tmp_path):
     assert collect([tmp_path / "nowhere"], plan_of(VIM)).found == {
-        VIM: "no artifact of this trial came back"
+        VIM: "no artifact of this trial was found"
     }
 
 
@@ -201,7 +201,7 @@ def test_cells_that_no_record_qualifies_are_named(tmp_path):
 def test_missing_trials_of_the_corpus_count_where_their_manifest_says(tmp_path):
     place(tmp_path / "x", VIM)
     name = "KRLabsOrg__LettuceDetect.codex.1"
-    made = scored([tmp_path], plan_of(VIM, name), tell=lambda _: None)
+    made = score_folders([tmp_path], plan_of(VIM, name), tell=lambda _: None)
     assert set(manifests.find("KRLabsOrg/LettuceDetect").not_applicable) == {Level.C4}
     (agent,) = made.agents
     unseen = {level: share.unseen for level, share in agent.levels[Scoring.PAPER].items()}
@@ -210,23 +210,24 @@ def test_missing_trials_of_the_corpus_count_where_their_manifest_says(tmp_path):
 
 def test_papers_rows_come_with_its_corpus_only(tmp_path):
     place(tmp_path / "x", VIM)
-    assert len(scored([tmp_path], None, tell=lambda _: None).published) == 4
-    assert scored([tmp_path], plan_of("own__thing.codex.1"), tell=lambda _: None).published == ()
+    assert len(score_folders([tmp_path], None, tell=lambda _: None).published) == 4
+    assert (
+        score_folders([tmp_path], plan_of("own__thing.codex.1"), tell=lambda _: None).published
+        == ()
+    )
 
 
 def test_no_trial_is_one_plain_line(tmp_path):
     with pytest.raises(UsageError) as caught:
-        scored([tmp_path], None, tell=lambda _: None)
-    assert str(caught.value) == (
-        f"there is no trial in {tmp_path}; name a folder that holds artifacts"
-    )
+        score_folders([tmp_path], None, tell=lambda _: None)
+    assert str(caught.value) == (f"there is no trial in {tmp_path}; give a folder with artifacts")
 
 
 def test_command_prints_lines_for_a_pipe(tmp_path):
     place(tmp_path / "x", AIM)
     done = run(tmp_path)
     assert done.exit_code == 0
-    assert done.stderr == "without --plan, trials that never came back are not counted\n"
+    assert done.stderr == "without --plan, missing trials are not counted\n"
     assert done.stdout.splitlines()[:2] == [
         "Strict scoring",
         "  claude-code, sonnet-4.5, 1 of 1 trials",
@@ -240,23 +241,23 @@ def test_command_prints_the_document_that_can_be_read_again(tmp_path):
     place(tmp_path / "x", VIM)
     (tmp_path / "scoreboard.json").write_text(run(tmp_path / "x", "--json").stdout)
     read = documents.read(tmp_path / "scoreboard.json", Scoreboard, kind="scoreboard")
-    assert read == scored([tmp_path / "x"], None, tell=lambda _: None)
+    assert read == score_folders([tmp_path / "x"], None, tell=lambda _: None)
 
 
 def test_command_holds_against_a_plan(tmp_path):
     place(tmp_path / "x", VIM)
-    plan_file.write(plan_of(VIM, AIM), tmp_path / "plan.json")
+    plan_file.write_plan(plan_of(VIM, AIM), tmp_path / "plan.json")
     done = run(tmp_path / "x", "--plan", tmp_path / "plan.json")
     assert done.stdout.splitlines()[-2:] == [
-        f"run again, missing: {AIM}: no artifact of this trial came back",
+        f"run again, missing: {AIM}: no artifact of this trial was found",
         "1 of 2 trials have a verdict. This comparison is incomplete: 1 missing.",
     ]
 
 
 def reported(tmp_path, *names, fail_on="invalid"):
-    plan_file.write(plan_of(*names), tmp_path / "plan.json")
+    plan_file.write_plan(plan_of(*names), tmp_path / "plan.json")
     context = Context(output=tmp_path / "output", summary=tmp_path / "summary")
-    return report(
+    return report_run(
         tmp_path / "plan.json", tmp_path / "artifacts", levels=tuple(Level),
         fail_on=gate.parse_fail_on(fail_on), context=context, tell=print,
     )  # fmt: skip
@@ -287,7 +288,7 @@ def test_report_names_missing_and_invalid_trials_to_run_again(tmp_path, capsys):
     ]
     assert closed == (
         f"{AIM}: C4 invalid: not measured: C4 needs 2 GPUs, 1 promised;"
-        f" {VIM}: no artifact of this trial came back"
+        f" {VIM}: no artifact of this trial was found"
     )
 
 

@@ -42,7 +42,7 @@ def test_site_has_a_page_for_each_trial_with_its_log(artifacts, tmp_path):
     assert f"the log of {VIM}" in (out / "trials" / f"{VIM}.html").read_text()
     assert f'href="trials/{VIM}.html"' in (out / "trials.html").read_text()
     numbers = documents.encode(
-        scoreboard.scored((artifacts,), None, tell=lambda _: None), kind="scoreboard"
+        scoreboard.score_folders((artifacts,), None, tell=lambda _: None), kind="scoreboard"
     )
     assert (out / "scoreboard.json").read_bytes() == numbers
 
@@ -54,10 +54,10 @@ def test_planned_trial_that_did_not_come_back_is_named(artifacts, tmp_path):
     )
     plan = tmp_path / "plan.json"
     documents.write(plan, Plan(entries=(Entry(name="reb", trials=trials, seconds=1),)), kind="plan")
-    assert plan_file.read(plan).trials == trials
+    assert plan_file.read_plan(plan).trials == trials
     assert run(artifacts, "--plan", plan, "--out", tmp_path / "site").exit_code == 0
     text = (tmp_path / "site" / "index.html").read_text()
-    assert f"<code>{LOST}</code>: no artifact of this trial came back" in text
+    assert f"<code>{LOST}</code>: no artifact of this trial was found" in text
     assert AIM not in text
 
 
@@ -67,7 +67,7 @@ def test_folder_with_something_in_it_is_refused(artifacts, tmp_path):
     (out / "thesis.txt").write_text("mine")
     done = run(artifacts, "--out", out)
     assert isinstance(done.exception, UsageError)
-    assert str(done.exception) == f"{out} is not empty; name a new folder, or empty it"
+    assert str(done.exception) == f"{out} is not empty; choose a new folder, or empty it"
     assert [path.name for path in out.iterdir()] == ["thesis.txt"]
 
 

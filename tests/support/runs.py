@@ -9,7 +9,7 @@ from reb_action.model.github import Pacing
 from reb_action.model.plan import Entry, Plan, PlannedTrial
 from reb_action.publish import publish
 from reb_action.publish.artifacts import PLAN
-from reb_action.publish.options import ChecksMode, Choice, CommentMode
+from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.results import plan_file
 from tests.support.scoreboards import evidence_of
 from tests.support.trial_folders import put
@@ -41,7 +41,7 @@ def place(folder, name):
 
 def made(folder, names, *, lost=(), repository=None):
     """Write plan.json and the artifacts of a run, but for those that were lost."""
-    plan_file.write(plan_of(*names, repository=repository), folder / "plan.json")
+    plan_file.write_plan(plan_of(*names, repository=repository), folder / "plan.json")
     for name in names:
         if name not in lost:
             place(folder / "artifacts" / f"reb-{name}.a1", name)
@@ -110,7 +110,7 @@ def job(
     waiting=0,
 ):
     """Return a job that publishes; nothing makes it wait."""
-    choice = Choice(
+    options = PublishOptions(
         key="researchenvbench",
         comment=CommentMode(comment),
         checks=ChecksMode(checks),
@@ -118,7 +118,11 @@ def job(
     )
     pacing = Pacing(between_writes=0, waiting_seconds=waiting)
     return publish.Job(
-        environ=env, token=token, choice=choice, fail_on=gate.parse_fail_on(fail_on), pacing=pacing
+        environ=env,
+        token=token,
+        options=options,
+        fail_on=gate.parse_fail_on(fail_on),
+        pacing=pacing,
     )
 
 

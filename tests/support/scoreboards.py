@@ -39,7 +39,7 @@ MISSING, INVALID = "hustvl__Vim.codex.2", "apple__ml-aim.claude-code.1"
 UNQUALIFIED = frozenset(
     {(f"apple__ml-aim.{agent}.{n}", Level.C3) for agent in AGENTS for n in (1, 2)}
 )
-ABSENT = "no artifact of this trial came back"
+ABSENT = "no artifact of this trial was found"
 
 _NO_REPORT = ReportFault(kind=ReportFaultKind.MISSING, message="there is no report.json")
 _TRACEBACK = """Traceback (most recent call last):

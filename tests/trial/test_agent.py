@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus import manifests
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.model.agent import AgentRun, Dialect, Ending
@@ -43,7 +43,7 @@ ENVIRON = {"REB_MODEL_KEY": KEY}
 @pytest.fixture(scope="module")
 def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("mirror")
-    committed(DEMO, place)
+    commit_repository(DEMO, place)
     return place
 
 

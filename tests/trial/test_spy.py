@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus import manifests
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.model.agent import Dialect
 from reb_action.redaction import forms
 from reb_action.resources import data_folder
@@ -68,7 +68,7 @@ def spy(folder: Path) -> Path:
 def layout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionLayout]:
     """A trial whose agent has looked around; it is frozen now."""
     folder = tmp_path_factory.mktemp("spy")
-    committed(DEMO, folder / "mirror")
+    commit_repository(DEMO, folder / "mirror")
     with ModelServer() as server, pytest.MonkeyPatch.context() as environment:
         for name, value in RUNNER.items():
             environment.setenv(name, value)

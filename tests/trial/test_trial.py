@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
-from reb_action.demo import committed
+from reb_action.demo import commit_repository
 from reb_action.errors import DocumentError, SourceError, UsageError
 from reb_action.model.agent import Ending, ReportFaultKind
 from reb_action.model.manifest import Level, LogProof, Outcome
@@ -47,7 +47,7 @@ def silent(_line):
 def mirror(tmp_path_factory):
     """The repository of the demonstration, cut down to what needs no package."""
     place = tmp_path_factory.mktemp("mirror")
-    committed(DEMO, place)
+    commit_repository(DEMO, place)
     return place
 
 
@@ -194,9 +194,9 @@ def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
 
     second = options_of(wanted, folder, mirror, tmp_path / "second")
     trials = [("broken", broken), ("second", lambda: second)]
-    ended = batch.run(trials, ends_at=None, environ={}, tell=told.append)
-    assert (ended.done, ended.broken, ended.left) == (("second",), ("broken",), ())
-    assert f"this trial could not be run: {FAULT}: nobody foresaw that" in told
+    ended = batch.run_batch(trials, ends_at=None, environ={}, tell=told.append)
+    assert (ended.done, ended.broken, ended.remaining) == (("second",), ("broken",), ())
+    assert f"could not run this trial: {FAULT}: nobody foresaw that" in told
 
 
 def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_path):
@@ -210,7 +210,7 @@ def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_
     told = judged(layout)
     assert told.exit_code == 0
     assert told.stderr == (
-        "reb: index.html is not the page that this reb makes of the evidence: it is of another"
+        "reb: index.html differs from the page that this reb renders: it is from another"
         " release, or was changed; go by this verdict, or make it again by reb judge --write\n"
         + unsigned
     )

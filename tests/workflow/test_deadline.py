@@ -15,8 +15,8 @@ def test_step_that_fits_is_begun():
 
 def test_step_that_may_not_fit_says_what_to_do():
     assert deadline.shortage("C1", 600, 719) == (
-        "C1 may take 12 minutes and this job has 11 left, so it was not begun; continue in another"
-        " job, or raise timeout-minutes and job-minutes"
+        "C1 may take 12 minutes and this job has 11 left, so it was not started; continue in"
+        " another job, or raise timeout-minutes and job-minutes"
     )
 
 

@@ -11,7 +11,7 @@ from reb_action.github.context import Context
 from reb_action.model.plan import Wish
 from reb_action.results import plan_file
 from reb_action.workflow import inputs, safety
-from reb_action.workflow.plan import Dealing, Selection, make
+from reb_action.workflow.plan import Batching, Selection, make_plan
 
 HOSTED = '"ubuntu-latest"'
 
@@ -21,12 +21,12 @@ def wish(name="a", agent="pip", **other):
     return Wish(**{**given, **other})
 
 
-def plan(wishes, *, attempts=1, selection=None, dealing=None):
-    return make(
+def plan(wishes, *, attempts=1, selection=None, batching=None):
+    return make_plan(
         wishes,
         attempts=attempts,
         selection=selection or Selection(),
-        dealing=dealing or Dealing(),
+        batching=batching or Batching(),
     )
 
 
@@ -84,7 +84,7 @@ def test_more_trials_than_jobs_share_them(count, jobs, largest):
 def test_batches_are_balanced_by_what_trials_took_before():
     durations = {"o__a.pip": 900, "o__b.pip": 500, "o__c.pip": 400, "o__d.pip": 100}
     wishes = [wish(name) for name in "abcd"]
-    made = plan(wishes, dealing=Dealing(jobs=2, durations=durations))
+    made = plan(wishes, batching=Batching(jobs=2, durations=durations))
     assert [entry.seconds for entry in made.entries] == [1000, 900]
     assert ids(made) == [["o__a.pip.1", "o__d.pip.1"], ["o__b.pip.1", "o__c.pip.1"]]
 
@@ -92,17 +92,17 @@ def test_batches_are_balanced_by_what_trials_took_before():
 def test_entries_survive_the_way_through_a_matrix():
     made = plan([wish("a", argument='x "y" ${{ z }}\n')])
     (entry,) = json.loads(plan_file.entries_json(made))
-    assert plan_file.trials(json.dumps(entry["trials"])) == made.trials
+    assert plan_file.parse_trials(json.dumps(entry["trials"])) == made.trials
 
 
 def test_plan_document_comes_back_as_written(tmp_path):
-    made = plan([wish("a"), wish("b")], dealing=Dealing(jobs=1))
-    plan_file.write(made, tmp_path / "plan.json")
-    assert plan_file.read(tmp_path / "plan.json") == made
+    made = plan([wish("a"), wish("b")], batching=Batching(jobs=1))
+    plan_file.write_plan(made, tmp_path / "plan.json")
+    assert plan_file.read_plan(tmp_path / "plan.json") == made
 
 
 def test_wishes_of_names_patterns_and_lines():
-    made = inputs.wishes("DepthAnything/*", "nop\ncommand echo hello, world\n")
+    made = inputs.read_wishes("DepthAnything/*", "nop\ncommand echo hello, world\n")
     assert {one.repository for one in made} == {"DepthAnything/Depth-Anything-V2"}
     assert [(one.agent, one.argument) for one in made] == [
         ("nop", None),
@@ -121,8 +121,8 @@ def test_fork_may_run_where_nothing_stays(runs_on):
 @pytest.mark.parametrize(
     ("context", "runs_on", "message"),
     [
-        (FORK, '["self-hosted", "gpu"]', "use ephemeral runners"),
-        (FORK, '"arc-gpu"', "use ephemeral runners"),
+        (FORK, '["self-hosted", "gpu"]', "use hosted runners, or ephemeral ones"),
+        (FORK, '"arc-gpu"', "use hosted runners, or ephemeral ones"),
         (Context(event="pull_request_target"), HOSTED, "use pull_request"),
         (Context(), "ubuntu-latest", "with its quotes"),
         (Context(), "[]", "one label or a list"),
@@ -147,7 +147,7 @@ def test_changed_paths_are_those_of_the_last_commit(tmp_path):
         (tmp_path / name).write_text(name)
         git("add", ".")
         git("commit", "-q", "-m", name)
-    assert inputs.changed(tmp_path, "HEAD^1") == {"new file.yaml"}
-    assert inputs.changed(tmp_path, None) is None
+    assert inputs.list_changes(tmp_path, "HEAD^1") == {"new file.yaml"}
+    assert inputs.list_changes(tmp_path, None) is None
     with pytest.raises(UsageError, match="is not a commit"):
-        inputs.changed(tmp_path, "--output=x")
+        inputs.list_changes(tmp_path, "--output=x")

@@ -124,7 +124,7 @@ def test_one_check_for_each_trial_and_each_missing_one(board):
     assert checks[3].conclusion == "success"
     assert checks[-1].conclusion == "failure"
     assert checks[-1].summary == (
-        "There is no verdict: `no artifact of this trial came back`. Run this trial again."
+        "There is no verdict: `no artifact of this trial was found`. Run this trial again."
     )
 
 

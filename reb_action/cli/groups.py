@@ -1,0 +1,77 @@
+"""The values of the option groups that commands share: one frozen type for each group."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reb_action.model.manifest import Level
+from reb_action.sandbox.protocol import Kind
+
+AGENT_SECONDS: Final = 3600
+IDLE_SECONDS: Final = 1800
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrialOptions:
+    """Which trial to run, and its folder: None for the default one."""
+
+    repository: str
+    agent: str
+    agent_argument: str | None = None
+    attempt: int = 1
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlaceOptions:
+    """Where trials run, and what they can reach there."""
+
+    sandbox: Kind
+    image: str
+    mirror: Path | None
+    gpus: int
+    network: str
+    allow_hosts: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelOptions:
+    """The model of the agents, how they reach it, and the budget of one trial."""
+
+    model: str | None = None
+    model_url: str | None = None
+    budget_calls: int | None = None
+    budget_tokens: int | None = None
+    budget_usd: float | None = None
+    direct_key: bool = False
+    disposable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunnerOptions:
+    """What all trials of a job share."""
+
+    agent_seconds: int = AGENT_SECONDS
+    idle_seconds: int = IDLE_SECONDS
+    place: PlaceOptions
+    model_options: ModelOptions
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanOptions:
+    """The trials to plan, and how to distribute them over jobs."""
+
+    repositories: str
+    agents: str
+    attempts: int
+    only: tuple[str, ...]
+    without: tuple[str, ...]
+    changed_since: str | None
+    max_jobs: int
+    durations: Path | None
+    runs_on: str
+    agent_seconds: int
+    model: str | None
+    model_url: str | None
+    has_model_key: bool

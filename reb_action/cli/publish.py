@@ -1,0 +1,114 @@
+"""The command publish."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from reb_action.cli.options import artifact_options, gate_options, levels_option, pass_group
+from reb_action.errors import GitHubError
+from reb_action.model.manifest import Level
+from reb_action.publish.options import (
+    KEY,
+    ChecksMode,
+    CommentMode,
+    FaultMode,
+    PublishOptions,
+    make_publish_options,
+)
+
+if TYPE_CHECKING:
+    from reb_action.judge.gate import FailOn
+
+publish_options = pass_group(
+    "options",
+    make_publish_options,
+    click.option(
+        "--comment",
+        envvar="REB_COMMENT",
+        default="off",
+        show_default=True,
+        type=click.Choice([mode.value for mode in CommentMode]),
+        help="When to comment on the pull request: off, always, changes (a result changed) or"
+        " failures. An existing comment is always updated.",
+    ),
+    click.option(
+        "--checks",
+        envvar="REB_CHECKS",
+        default="off",
+        show_default=True,
+        type=click.Choice([mode.value for mode in ChecksMode]),
+        help="Check runs: off, levels (one for each level), or trials (one for each of at most 50"
+        " trials).",
+    ),
+    click.option(
+        "--leaderboard",
+        envvar="REB_LEADERBOARD",
+        default=False,
+        show_default=True,
+        type=click.BOOL,
+        help="Push badges and the site to the branch reb-leaderboard. Only a push, schedule or"
+        " workflow_dispatch of the default branch does.",
+    ),
+    click.option(
+        "--key",
+        envvar="REB_KEY",
+        default=KEY,
+        show_default=True,
+        help="Name of this benchmark if the repository has several: a-z, 0-9 and -.",
+    ),
+)
+
+
+@click.command()
+@artifact_options(required=False)
+@click.option(
+    "--run-id",
+    envvar="REB_RUN_ID",
+    type=click.IntRange(1),
+    help="Id of another run to publish. Its artifacts are downloaded and not trusted.",
+)
+@levels_option
+@gate_options
+@publish_options
+@click.option(
+    "--on-write-fault",
+    envvar="REB_ON_WRITE_FAULT",
+    default="warn",
+    show_default=True,
+    type=click.Choice([mode.value for mode in FaultMode]),
+    help="If GitHub refuses a write: warn, or fail with exit code 10. Results do not change.",
+)
+@click.option(
+    "--token",
+    envvar="REB_TOKEN",
+    default="",
+    help="Token with write permissions. Set REB_TOKEN instead of this option.",
+)
+def publish(
+    *,
+    path: Path | None,
+    folder: Path | None,
+    run_id: int | None,
+    levels: tuple[Level, ...],
+    fail_on: "FailOn",
+    options: PublishOptions,
+    on_write_fault: str,
+    token: str,
+) -> None:
+    """Publish a run to GitHub: check runs, PR comment, leaderboard."""
+    from reb_action.github import context
+    from reb_action.publish import publish as publisher
+
+    job = publisher.Job(environ=os.environ, token=token, options=options, fail_on=fail_on)
+    runner = context.read_context(os.environ)
+    with TemporaryDirectory() as scratch:
+        if run_id is not None:
+            results = publisher.publish_other_run(job, run_id, Path(scratch), runner)
+        else:
+            results = publisher.publish_this_run(job, path, folder, levels=levels)
+        faults = publisher.report_writes(results, runner, tell=click.echo)
+    if faults is not None and on_write_fault == FaultMode.FAIL:
+        raise GitHubError(faults)
