@@ -95,6 +95,7 @@ def test_what_is_taken_out_of_the_log_proves_nothing(line):
     assert told == r"key (\S+) gave '***', which is not finite or out of bounds"
 
 
+@pytest.mark.slow
 def test_proof_in_the_middle_of_a_long_log_is_found_in_bounded_memory():
     block = b"a line of a verbose program\n" * 2000
     tracemalloc.start()

@@ -188,6 +188,7 @@ def test_odd_metadata_lists_nothing(tmp_path, make, name):
     assert hollow(tmp_path, {"thing.py": CODE}) is True
 
 
+@pytest.mark.slow
 def test_many_links_to_one_record_are_read_once(tmp_path):
     (tmp_path / "all").write_text("other,\n" * 2_000_000)
     for number in range(500):

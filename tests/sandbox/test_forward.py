@@ -149,7 +149,7 @@ def _pid(command: bytes) -> int:
 def here(folder: Path) -> Iterator[tuple[int, int]]:
     """A forwarder outside any sandbox: its port and its process."""
     port, path = _free_port(), str(folder / SOCKET)
-    script = Path(sandbox_port.__file__).with_name("forward.py").read_bytes()
+    script = (Path(sandbox_port.__file__).parent / "inside" / "forward.py").read_bytes()
     argv = (sys.executable, "-I", "-S", "-", str(port), path)
     subprocess.run(argv, input=script, check=True, timeout=20)
     pid = _pid(path.encode())

@@ -217,6 +217,7 @@ def test_every_planned_trial_is_in_the_denominator_of_c0(scoring):
         assert whole.counted + whole.unseen == agent.planned == 12
 
 
+@pytest.mark.slow
 @given(st.lists(evidences(), max_size=3))
 @settings(deadline=None, max_examples=60)
 def test_any_verdicts_give_shares_that_add_up(seen):

@@ -137,6 +137,7 @@ def test_verdict_is_recomputed_byte_for_byte(wanted, folder, mirror, tmp_path):
     assert layout.verdict.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", ["touch", "ln -s /nowhere", "ln -s /usr", "mkfifo"])
 def test_what_stands_in_the_place_of_the_runs_folder_goes(
     wanted, folder, mirror, tmp_path, planted

@@ -129,6 +129,7 @@ def notes(report: dict[str, Any]) -> list[str]:
     return [re.sub(pattern, "install", line) for line in report["notes"].splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "env_tool"), [("pip", "venv"), ("uv", "uv")])
 def test_project_and_requirements_are_installed(
     repo: Path, wheels: Path, tool: str, env_tool: str

@@ -72,6 +72,7 @@ def test_diagnosis_depends_on_nothing_but_its_arguments(log, facts):
     assert diagnose(log, facts) == diagnose(log, facts)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @example(log="x" * 2001 + "\n")
 @example(log="x" * LINE_CHARACTERS + "\n")
