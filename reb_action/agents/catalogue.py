@@ -100,7 +100,6 @@ def _spec(data: dict[str, Json], *, lock: Path) -> AgentSpec:
         dialect=Dialect(cast(str, data["dialect"])) if "dialect" in data else None,
         install=_install(_mapping(data, "install"), lock) if "install" in data else None,
         env=cast(dict[str, str], data.get("env", {})),
-        secrets=_texts(data, "secrets"),
         files=tuple(_file(*item) for item in _mapping(data, "files").items()),
         state=tuple(_file(*item) for item in _mapping(data, "state").items()),
         stdin=Stdin(cast(str, data.get("stdin", Stdin.NONE))),

@@ -62,7 +62,6 @@ def _needs(spec: AgentSpec) -> Iterator[str]:
         yield "a model"
     if spec.install is not None and spec.install.python is not None:
         yield f"Python {spec.install.python}"
-    yield from spec.secrets
 
 
 def _missing(spec: AgentSpec, here: Here, fault: str | None, *, installed: bool) -> Iterator[str]:
@@ -70,7 +69,6 @@ def _missing(spec: AgentSpec, here: Here, fault: str | None, *, installed: bool)
         yield fault
     if spec.dialect is not None and not here.environ.get(KEY_VARIABLE):
         yield KEY_VARIABLE
-    yield from (name for name in spec.secrets if not here.environ.get(name))
     # What a container has is not known before it is started.
     if here.kind is Kind.LOCAL and spec.install is not None and not installed:
         yield from (tool for tool in _TOOLS[spec.install.source] if shutil.which(tool) is None)

@@ -87,8 +87,7 @@ class AgentFile:
 class AgentSpec:
     """An agent as its file says; `command` is what the user gave for `{command}` in `argv`.
 
-    `secrets` names variables of the harness that this agent gets as they are, `sessions` are
-    patterns of files below `{state}` that the agent writes about its own run.
+    `sessions` are patterns of files below `{state}` that the agent writes about its own run.
     """
 
     name: str
@@ -99,7 +98,6 @@ class AgentSpec:
     dialect: Dialect | None = None
     install: Install | None = None
     env: Mapping[str, str] = field(default_factory=dict[str, str])
-    secrets: tuple[str, ...] = ()
     files: tuple[AgentFile, ...] = ()
     state: tuple[AgentFile, ...] = ()
     stdin: Stdin = Stdin.NONE

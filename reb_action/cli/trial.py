@@ -136,7 +136,7 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
 
     deadline.demand_time(_layout(folder), Level(level), ends_at)
     with show_progress(quiet=False) as tell:
-        result = trial_probe.observe(_layout(folder), Level(level), tell=tell)
+        result = trial_probe.probe_level(_layout(folder), Level(level), tell=tell)
     click.echo(level_line(result, page.unqualified(_layout(folder))))
 
 

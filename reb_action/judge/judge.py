@@ -31,7 +31,7 @@ from reb_action.model.verdict import UNASKED, Audit, Claim, LevelResult, Verdict
 
 def judge(evidence: Evidence) -> Verdict:
     """Return the verdict; equal evidence gives an equal verdict."""
-    results = tuple(_judge_level(spec, evidence) for spec in LEVELS if spec.judge)
+    results = tuple(judge_level(evidence, spec.level) for spec in LEVELS if spec.judge)
     claims = _audit(evidence, {result.level: result for result in results})
     report = evidence.report
     seen = evidence.interpreter
@@ -60,7 +60,12 @@ def judge(evidence: Evidence) -> Verdict:
     )
 
 
-def _judge_level(spec: LevelSpec, evidence: Evidence) -> LevelResult:
+def judge_level(evidence: Evidence, level: Level) -> LevelResult:
+    """Return the result of one level, equal to the one in the verdict."""
+    if level is Level.C5:
+        results = {other: judge_level(evidence, other) for other in (Level.C2, Level.C4)}
+        return _judge_honesty(evidence, _audit(evidence, results))
+    spec = spec_of(level)
     early = _without_observation(spec, evidence)
     if early is None:
         assert spec.judge is not None  # noqa: S101

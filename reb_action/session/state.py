@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from reb_action import documents
 from reb_action.errors import DocumentError, UsageError
@@ -27,6 +28,9 @@ class Phase(StrEnum):
     AGENT_DONE = "agent_done"
     FROZEN = "frozen"
     STOPPED = "stopped"
+
+
+_ORDER: Final = tuple(Phase)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +87,21 @@ def save(layout: SessionLayout, session: Session) -> Session:
     """Write the session and return it."""
     documents.write(layout.session, session, kind="session")
     return session
+
+
+def advance(layout: SessionLayout, phase: Phase) -> Session:
+    """Record that a trial has reached a phase; raises UsageError where it is already further.
+
+    A step that runs on after `reb stop` must not make a stopped trial look alive again.
+    """
+    session = load(layout)
+    if _ORDER.index(phase) < _ORDER.index(session.phase):
+        raise UsageError(
+            f"the trial in {layout.folder} cannot become {phase}: it is {session.phase} already"
+        )
+    # The step that starts or stops a trial does not run inside of `at_work`.
+    busy = None if phase in (Phase.STARTED, Phase.STOPPED) else session.busy
+    return save(layout, replace(session, phase=phase, busy=busy))
 
 
 @contextmanager

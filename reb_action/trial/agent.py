@@ -1,4 +1,4 @@
-"""The agent phase: runs the agent to its end or its deadline, and keeps its account."""
+"""The agent phase: runs the agent to its end or its deadline, and records how it ended."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,120 +25,113 @@ from reb_action.session.state import Phase, Session
 from reb_action.trial.freeze import freeze
 
 
-def work(
+def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Progress) -> AgentRun:
+    """Run the agent to its end or its deadline; then freeze the sandbox."""
+    with state.at_work(layout) as session:
+        if session.phase is not Phase.STARTED:
+            raise UsageError(
+                f"the agent in {layout.folder} has already been started; start a new trial"
+            )
+        sandbox = select.attach(session.spec, session.handle)
+        run = _run(layout, session, sandbox, environ=environ, tell=tell)
+        documents.write(layout.agent_run, run, kind="agent_run")
+        state.advance(layout, Phase.AGENT_DONE)
+        freeze(layout, session, sandbox, tell=tell)
+    return run
+
+
+def _run(
     layout: SessionLayout,
-    begun: Session,
+    session: Session,
     sandbox: Sandbox,
     *,
     environ: Mapping[str, str],
     tell: Progress,
 ) -> AgentRun:
-    """Let the agent work to its end, its deadline or a limit, and say how it ended."""
-    chosen = agent(begun.agent.name, argument=begun.agent.argument)
-    own = _own_secrets(chosen, environ)
+    """Run the agent to its end, its deadline or a limit, and return how it ended."""
+    spec = agent(session.agent.name, argument=session.agent.argument)
     task = prompt(
         sandbox.layout,
-        repository=begun.trial.manifest.repository,
-        deadline_seconds=begun.agent.total_seconds,
+        repository=session.trial.manifest.repository,
+        deadline_seconds=session.agent.total_seconds,
     )
-    with reach(layout, begun, chosen, sandbox, environ) as way:
-        # The sandbox gets these itself, and keeps what it likes of them.
-        given = (*own.values(), *(() if way.model is None else (way.model.key,)))
+    with reach(layout, session, spec, sandbox, environ) as access:
+        # The sandbox gets the key or placeholder itself, and the agent may keep copies of it.
+        given = () if access.model is None else (access.model.key,)
         session_secrets.remember(layout, given)
-        tell(f"the agent {chosen.name} is at work (at most {begun.agent.total_seconds} s)")
-        started = _launched(sandbox, begun, chosen, way, task, own=own, environ=environ)
-        # From here on it has had its chance: another run in this sandbox would be a second one.
-        state.save(layout, replace(state.load(layout), phase=Phase.AGENT))
-        driven = drive(
+        tell(f"running the agent {spec.name} (at most {session.agent.total_seconds} s)")
+        prepared = _prepare(sandbox, session, spec, access, task, environ=environ)
+        # From here on the agent may have changed the sandbox: a second run would not be a fair one.
+        state.advance(layout, Phase.AGENT)
+        execution = drive(
             sandbox,
-            chosen,
-            started,
-            limits=_limits(begun),
-            gateway=way.gateway,
-            secrets=way.secrets,
+            spec,
+            prepared,
+            limits=_limits(session),
+            gateway=access.gateway,
+            secrets=access.secrets,
             layout=layout,
         )
-        secrets = (*way.secrets, *given)
-        transcripts.collect(sandbox, chosen, layout.trajectory / "sessions", secrets=secrets)
-    # What was under way has been counted now.
-    return _told(layout, begun, chosen, driven, way, task)
+        hidden = (*access.secrets, *given)
+        transcripts.collect(sandbox, spec, layout.trajectory / "sessions", secrets=hidden)
+    # The gateway is closed now, so its tally has also the calls that were interrupted.
+    return _record(layout, session, spec, execution, access, task)
 
 
-def _launched(
+def _prepare(
     sandbox: Sandbox,
-    begun: Session,
+    session: Session,
     spec: AgentSpec,
-    way: ModelAccess,
+    access: ModelAccess,
     task: Prompt,
     *,
-    own: Mapping[str, str],
     environ: Mapping[str, str],
 ) -> Launch:
     return launch(
         sandbox.layout,
         spec,
         prompt=task.text,
-        deadline_seconds=begun.agent.total_seconds,
-        settings=proxied(settings(environ), proxy=way.proxy, direct=way.gateway is None),
-        secrets=own,
-        model=way.model,
+        deadline_seconds=session.agent.total_seconds,
+        settings=proxied(settings(environ), proxy=access.proxy, direct=access.gateway is None),
+        model=access.model,
     )
 
 
-def _told(
+def _record(
     layout: SessionLayout,
-    begun: Session,
+    session: Session,
     spec: AgentSpec,
-    driven: Driven,
-    way: ModelAccess,
+    execution: Driven,
+    access: ModelAccess,
     task: Prompt,
 ) -> AgentRun:
-    tally = way.gateway.tally() if way.gateway is not None and way.counts else None
-    read = parsers.reading(spec.parser, layout.trajectory)
-    account = None if read is None else read.account
-    wanted = begun.agent.model
+    """Return how the agent ended and what it used; write its trajectory where it has one."""
+    tally = access.gateway.tally() if access.gateway is not None and access.counts else None
+    reading = parsers.reading(spec.parser, layout.trajectory)
+    account = None if reading is None else reading.account
+    model = session.agent.model
     run = replace(
-        told(spec, driven, limits=_limits(begun), account=account, tally=tally),
-        model=None if wanted is None else wanted.name,
-        key=None if wanted is None else wanted.key,
+        told(spec, execution, limits=_limits(session), account=account, tally=tally),
+        model=None if model is None else model.name,
+        key=None if model is None else model.key,
         prompt_sha256=task.template_sha256,
-        network=_network(begun),
+        network=_network(session),
     )
-    if read is not None:
-        form = layout.trajectory / "trajectory.json"
-        trajectory.write(form, read, run, trial=begun.trial.id, prompt=task.text)
+    if reading is not None:
+        path = layout.trajectory / "trajectory.json"
+        trajectory.write(path, reading, run, trial=session.trial.id, prompt=task.text)
     return run
 
 
-def _limits(begun: Session) -> AgentLimits:
+def _limits(session: Session) -> AgentLimits:
     return AgentLimits(
-        total_seconds=begun.agent.total_seconds,
-        setup_seconds=begun.agent.setup_seconds,
-        idle_seconds=begun.agent.idle_seconds,
+        total_seconds=session.agent.total_seconds,
+        setup_seconds=session.agent.setup_seconds,
+        idle_seconds=session.agent.idle_seconds,
     )
 
 
-def _own_secrets(spec: AgentSpec, environ: Mapping[str, str]) -> dict[str, str]:
-    missing = [name for name in spec.secrets if not environ.get(name)]
-    if missing:
-        raise UsageError(f"the agent {spec.name} needs {', '.join(missing)}; set it for this step")
-    return {name: environ[name] for name in spec.secrets}
-
-
-def _network(begun: Session) -> str:
-    if begun.spec.network is Network.ALLOWED:
-        return f"{Network.ALLOWED}: {', '.join(begun.agent.hosts)}"
-    return str(begun.spec.network)
-
-
-def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Progress) -> AgentRun:
-    """Let the agent work, to its end or its deadline; then freeze the sandbox."""
-    with state.at_work(layout) as begun:
-        if begun.phase is not Phase.STARTED:
-            raise UsageError(f"the agent in {layout.folder} has begun before; start a new trial")
-        sandbox = select.attach(begun.spec, begun.handle)
-        ended = work(layout, begun, sandbox, environ=environ, tell=tell)
-        documents.write(layout.agent_run, ended, kind="agent_run")
-        state.save(layout, replace(state.load(layout), phase=Phase.AGENT_DONE))
-        freeze(layout, begun, sandbox, tell=tell)
-    return ended
+def _network(session: Session) -> str:
+    if session.spec.network is Network.ALLOWED:
+        return f"{Network.ALLOWED}: {', '.join(session.agent.hosts)}"
+    return str(session.spec.network)

@@ -44,7 +44,7 @@ def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Pro
     seen = _look(layout, begun, sandbox, _claimed(harvested))
     frozen = replace(seen, survivors=survivors, report_sha256=kept)
     documents.write(layout.freeze, frozen, kind="freeze")
-    state.save(layout, replace(state.load(layout), phase=Phase.FROZEN))
+    state.advance(layout, Phase.FROZEN)
 
 
 def _look(

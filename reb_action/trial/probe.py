@@ -1,18 +1,18 @@
-"""One level of a trial: observed, if there is anything to observe, and judged."""
+"""Observes one level of a trial and judges it."""
 
 import hashlib
 from dataclasses import replace
 
 from reb_action import documents
 from reb_action.errors import UnendedError, UsageError
-from reb_action.judge.judge import judge
+from reb_action.judge.judge import judge_level
 from reb_action.judge.levels import spec_of
-from reb_action.model.agent import Freeze, Report
+from reb_action.model.agent import Report
+from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level
 from reb_action.model.observation import (
     CudaObservation,
     ImportsObservation,
-    Interpreter,
     Observation,
     RunObservation,
     Witness,
@@ -25,61 +25,92 @@ from reb_action.probe.run import observe_run
 from reb_action.progress import Progress
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Sandbox
-from reb_action.session import evidence, report, secrets, state
+from reb_action.session import evidence as session_evidence
+from reb_action.session import secrets, state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import pristine as source_pristine
 from reb_action.trial.freeze import freeze
 
 
-def observe(layout: SessionLayout, level: Level, *, tell: Progress) -> LevelResult:
-    """Make the observation of one level, if there is anything to observe, and judge it."""
-    with state.at_work(layout) as begun:
-        _demand_agent(layout, begun)
-        sandbox = select.attach(begun.spec, begun.handle)
-        if begun.phase is not Phase.FROZEN:
-            freeze(layout, begun, sandbox, tell=tell)
-        found = evidence.read(layout)
-        usable = isinstance(found.report, Report) and found.interpreter is not None
-        if usable and found.interpreter and not found.interpreter.fault:
-            _observe(layout, begun, sandbox, level, tell)
-    return judge(evidence.read(layout)).result(level)
+def probe_level(layout: SessionLayout, level: Level, *, tell: Progress) -> LevelResult:
+    """Observe one level if the evidence allows it, and return its result."""
+    with state.at_work(layout) as session:
+        _demand_agent(layout, session)
+        sandbox = select.attach(session.spec, session.handle)
+        if session.phase is not Phase.FROZEN:
+            freeze(layout, session, sandbox, tell=tell)
+        evidence = session_evidence.read(layout)
+        if _is_observable(evidence, level):
+            tell(f"observing {level}")
+            evidence = _observe(layout, sandbox, evidence, level)
+    return judge_level(evidence, level)
 
 
-def _demand_agent(layout: SessionLayout, begun: Session) -> None:
-    """Refuse to measure what no agent has made: that would be held against it."""
-    if begun.phase in (Phase.STARTING, Phase.STARTED):
-        raise UsageError(f"no agent has worked in {layout.folder}; run reb agent first")
-    if begun.phase is Phase.AGENT:
+def _demand_agent(layout: SessionLayout, session: Session) -> None:
+    """Refuse to measure a sandbox in which no agent has finished: the agent would fail for it."""
+    if session.phase in (Phase.STARTING, Phase.STARTED):
+        raise UsageError(
+            f"the agent has not run yet in {layout.folder}; run reb agent {layout.folder} first"
+        )
+    if session.phase is Phase.AGENT:
         raise UsageError(f"the agent in {layout.folder} was interrupted; start the trial again")
 
 
-def _observe(
-    layout: SessionLayout, begun: Session, sandbox: Sandbox, level: Level, tell: Progress
-) -> None:
-    manifest = begun.trial.manifest
-    runs = level in manifest.entrypoints
-    if not runs and (level not in (Level.C0, Level.C2) or level in manifest.not_applicable):
-        return
-    if begun.spec.gpus < spec_of(level).gpus_needed(manifest):
-        return
-    tell(f"{level} is being observed")
-    room = ProbeContext(
-        sandbox=sandbox, mount=layout.mount, manifest=manifest, hidden=secrets.values(layout)
+def _is_observable(evidence: Evidence, level: Level) -> bool:
+    """Say whether report, interpreter, manifest and GPUs allow an observation of a level."""
+    if not isinstance(evidence.report, Report) or evidence.interpreter is None:
+        return False
+    manifest = evidence.trial.manifest
+    has_probe = level in (Level.C0, Level.C2) and level not in manifest.not_applicable
+    return (
+        evidence.interpreter.fault is None
+        and (has_probe or level in manifest.entrypoints)
+        and evidence.gpus_promised >= spec_of(level).gpus_needed(manifest)
     )
-    kind = evidence.kind_of(level)[1]
+
+
+def _observe(layout: SessionLayout, sandbox: Sandbox, evidence: Evidence, level: Level) -> Evidence:
+    """Write the observation of a level, and return the evidence with it."""
+    context = ProbeContext(
+        sandbox=sandbox,
+        mount=layout.mount,
+        manifest=evidence.trial.manifest,
+        hidden=secrets.values(layout),
+    )
+    kind = session_evidence.kind_of(level)[1]
+    logs = evidence.logs
     try:
-        seen = _observation(layout, room, level)
+        observation, log = _observation(layout, context, evidence, level)
+        if log is not None:
+            documents.write_bytes(layout.log(level), log)
+            logs = {**logs, level: session_evidence.excerpt(layout.log(level))}
     except UnendedError as error:
         if level is Level.C0:
             raise
-        seen = _unmeasured(level, sandbox, str(error))
-    observation = readable(seen, kind)
+        observation = _unmeasured(level, sandbox, str(error))
+    observation = limit_size(observation, kind)
     documents.write(layout.observation(level), observation, kind=kind)
+    observations = {**evidence.observations, level: observation}
+    return replace(evidence, observations=observations, logs=logs)
+
+
+def _observation(
+    layout: SessionLayout, context: ProbeContext, evidence: Evidence, level: Level
+) -> tuple[Observation, bytes | None]:
+    """Return the observation of a level and, for a run, its log."""
+    report, interpreter, frozen = evidence.report, evidence.interpreter, evidence.freeze
+    assert isinstance(report, Report) and interpreter and frozen  # noqa: S101, PT018
+    if level is Level.C2:
+        return observe_cuda(context, report), None
+    pristine = source_pristine.open_existing(layout.source, context.manifest.commit)
+    if level is Level.C0:
+        return observe_imports(context, pristine, interpreter, frozen.native), None
+    return observe_run(context, pristine, report, level, prefix=interpreter.prefix)
 
 
 def _unmeasured(level: Level, sandbox: Sandbox, why: str) -> Observation:
-    """Return the observation of a level at which nothing could be measured, through no run."""
+    """Return the observation of a level that could not be measured, with no run to blame."""
     witness = Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0)
     present = sandbox.spec.gpus
     if level is Level.C2:
@@ -101,13 +132,14 @@ def _unmeasured(level: Level, sandbox: Sandbox, why: str) -> Observation:
     )
 
 
-def readable(seen: Observation, kind: str) -> Observation:
-    """Return what can be kept: of an observation that is too large, only that it is."""
-    size = len(documents.encode(seen, kind=kind))
+def limit_size(observation: Observation, kind: str) -> Observation:
+    """Return an observation that fits into a document; a larger one loses its details."""
+    size = len(documents.encode(observation, kind=kind))
     if size <= documents.LIMIT_BYTES:
-        return seen
-    # What the environment says at such length is its failure, and no reason to lose the verdict.
-    bare = replace(seen, fault=f"what was seen of it is {size} bytes long, which nobody can read")
+        return observation
+    # The environment caused that size, so the level fails, and the verdict stays readable.
+    fault = f"its observation has {size} bytes, more than a document may have"
+    bare = replace(observation, fault=fault)
     match bare:
         case RunObservation():
             witness = _bare(bare.witness)
@@ -123,18 +155,3 @@ def readable(seen: Observation, kind: str) -> Observation:
 
 def _bare(witness: Witness) -> Witness:
     return replace(witness, libraries=())
-
-
-def _observation(layout: SessionLayout, room: ProbeContext, level: Level) -> Observation:
-    claimed = report.parse(documents.read_bytes(layout.report))
-    assert isinstance(claimed, Report)  # noqa: S101
-    if level is Level.C2:
-        return observe_cuda(room, claimed)
-    pristine = source_pristine.open_existing(layout.source, room.manifest.commit)
-    interpreter = documents.read(layout.interpreter, Interpreter, kind="interpreter")
-    if level is Level.C0:
-        native = documents.read(layout.freeze, Freeze, kind="freeze").native
-        return observe_imports(room, pristine, interpreter, native)
-    observation, log = observe_run(room, pristine, claimed, level, prefix=interpreter.prefix)
-    documents.write_bytes(layout.log(level), log)
-    return observation

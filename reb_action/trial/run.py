@@ -47,7 +47,7 @@ def _stopped(layout: SessionLayout, tell: Progress) -> None:
 
 def _observed(layout: SessionLayout, level: Level, tell: Progress) -> None:
     try:
-        _told(probe.observe(layout, level, tell=tell), tell)
+        _told(probe.probe_level(layout, level, tell=tell), tell)
     except Exception as error:  # noqa: BLE001
         # One level that cannot be observed is no reason to lose the others; it ends as invalid.
         tell(f"{level} could not be observed: {describe_error(error)}")

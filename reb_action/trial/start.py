@@ -108,7 +108,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     )
     entrypoints.demand_entrypoints(options.manifest, checkout)
     sandbox.put(sandbox.layout.repository, copies.pack_source(checkout))
-    return state.save(layout, replace(begun, phase=Phase.STARTED, busy=None))
+    return state.advance(layout, Phase.STARTED)
 
 
 def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) -> Session:

@@ -1,7 +1,5 @@
 """Ends a trial: removes its sandbox and scratch; the evidence stays."""
 
-from dataclasses import replace
-
 from reb_action.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind
@@ -19,7 +17,7 @@ def stop(layout: SessionLayout, *, tell: Progress) -> None:
     scratch.remove(layout.work)
     # A killed step may have left a log that no verdict has sealed.
     evidence.seal(layout)
-    state.save(layout, replace(begun, phase=Phase.STOPPED, busy=None))
+    state.advance(layout, Phase.STOPPED)
     tell("the sandbox is removed")
 
 

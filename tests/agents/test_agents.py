@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,14 +13,14 @@ import pytest
 
 from reb_action.agents import catalogue
 from reb_action.agents.catalogue import AGENTS, agent, load, load_packaged
-from reb_action.agents.environment import base, fill, settings, values
+from reb_action.agents.environment import Model, base, fill, settings, values
 from reb_action.agents.run.execution import drive, told
 from reb_action.agents.run.launch import launch, writes_key
 from reb_action.agents.run.log import TAIL_BYTES, AgentLog
 from reb_action.agents.run.prompt import prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Parser, Source
 from reb_action.errors import DocumentError, PlaceError, UsageError
-from reb_action.model.agent import AgentRun, Ending
+from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.sandbox import LocalSandbox, start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
@@ -58,7 +59,7 @@ def run(
     *,
     seconds: int = 60,
     idle: int = 60,
-    secrets: Mapping[str, str] | None = None,
+    model: Model | None = None,
 ) -> AgentRun:
     limits = AgentLimits(total_seconds=seconds, setup_seconds=60, idle_seconds=idle)
     started = launch(
@@ -67,8 +68,7 @@ def run(
         prompt=TASK,
         deadline_seconds=seconds,
         settings={},
-        secrets=secrets or {},
-        model=None,
+        model=model,
     )
     layout = SessionLayout(folder=log.parent)
     driven = drive(sandbox, spec, started, limits=limits, gateway=None, secrets=(), layout=layout)
@@ -134,7 +134,7 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
             "argv: [x]\ninstall: {git: 'https://x/y', version: '1.0'}",
             "install.version: git needs the 40 digits of a commit, a package its release",
         ),
-        ("argv: [x]\nsecrets: [lower]", 'secrets.0: "lower" does not match ^[A-Z_][A-Z0-9_]*$'),
+        ("argv: [x]\nsecrets: [KEY]", 'the document: the key "secrets" is not known'),
         ("argv: [x]\nsessions: [../x]", 'sessions.0: "../x" does not match'),
         ("argv: [x]\ntakes: command", "{command} stands in argv exactly when takes is command"),
         ("argv: ['{command}']", "{command} stands in argv exactly when takes is command"),
@@ -302,13 +302,13 @@ def test_environment_of_the_agent_is_complete_and_explicit(
     assert Path(found["TMPDIR"]).is_dir()
 
 
-def test_secrets_reach_the_agent_and_not_the_log(sandbox: LocalSandbox, log: Path) -> None:
-    done = run(
-        sandbox,
+def test_key_reaches_the_agent_and_not_the_log(sandbox: LocalSandbox, log: Path) -> None:
+    spec = replace(
         shell('echo "key $KEY"; test "$KEY" = s3cret && echo {} > "$REB_REPORT"'),
-        log,
-        secrets={"KEY": "s3cret"},
+        dialect=Dialect.CHAT,
+        env={"KEY": "{key}"},
     )
+    done = run(sandbox, spec, log, model=Model(name="m", base_url="http://gate", key="s3cret"))
     assert done.ending is Ending.DONE
     assert log.read_text() == "key ***\n"
 

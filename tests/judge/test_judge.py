@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from reb_action import documents
-from reb_action.judge.judge import judge
+from reb_action.judge.judge import judge, judge_level
 from reb_action.judge.levels import spec_of
 from reb_action.model.agent import Change, Freeze, ReportFault, ReportFaultKind, Touched
 from reb_action.model.diagnosis import Cause
@@ -265,6 +265,7 @@ def test_every_level_has_a_name_for_people():
 def test_any_evidence_has_one_result_for_every_level(given_):
     verdict = judge(given_)
     assert tuple(one.level for one in verdict.results) == tuple(Level)
+    assert verdict.results == tuple(judge_level(given_, level) for level in Level)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,7 @@ from reb_action.judge.levels import LEVELS, spec_of
 from reb_action.model.agent import Change, Touched
 from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.session.evidence import kind_of
-from reb_action.trial.probe import readable
+from reb_action.trial.probe import limit_size
 from tests.support.evidence import (
     LIBTORCH,
     MANIFEST,
@@ -312,13 +312,13 @@ TOO_LARGE = {
 def test_observation_too_large_to_be_read_is_judged_by_that(level, monkeypatch):
     seen, outcome = TOO_LARGE[level]
     kind = kind_of(level)[1]
-    assert readable(seen, kind) == seen
+    assert limit_size(seen, kind) == seen
     monkeypatch.setattr(documents, "LIMIT_BYTES", 9000)
-    kept = readable(seen, kind)
+    kept = limit_size(seen, kind)
     assert len(documents.encode(kept, kind=kind)) < 2000
     result = spec_of(level).judge(MANIFEST, kept)
     assert result.outcome is outcome
-    assert re.match(r"what was seen of it is \d+ bytes long, which nobody can read", result.reason)
+    assert re.match(r"its observation has \d+ bytes, more than a document may have", result.reason)
 
 
 def test_cpu_run_needs_no_gpu():

@@ -136,7 +136,6 @@ def played(where, cheater):
             prompt="",
             deadline_seconds=clock.total_seconds,
             settings={},
-            secrets={},
             model=None,
         )
         drive(sandbox, spec, started, limits=clock, gateway=None, secrets=(), layout=layout)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.agents import install
+from reb_action.errors import UsageError
 from reb_action.model.manifest import Trial
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.local import neighbours
@@ -152,3 +153,23 @@ def test_session_without_a_document_is_alive_while_its_mount_exists(layout):
     assert state.is_alive(trace)
     layout.mount.rmdir()
     assert not state.is_alive(trace)
+
+
+def test_advance_changes_the_phase_alone(layout):
+    before = replace(state.load(layout), busy=state.process(os.getpid()))
+    state.save(layout, before)
+    assert state.advance(layout, Phase.FROZEN) == replace(before, phase=Phase.FROZEN)
+    assert state.load(layout) == replace(before, phase=Phase.FROZEN)
+
+
+@pytest.mark.parametrize("phase", [Phase.STARTED, Phase.STOPPED])
+def test_advance_ends_the_step_that_starts_or_stops_a_trial(layout, phase):
+    state.save(layout, replace(state.load(layout), busy=state.process(os.getpid())))
+    assert state.advance(layout, phase).busy is None
+
+
+def test_advance_of_a_stopped_trial_is_refused(layout):
+    stopped = state.advance(layout, Phase.STOPPED)
+    with pytest.raises(UsageError, match="cannot become frozen: it is stopped already"):
+        state.advance(layout, Phase.FROZEN)
+    assert state.load(layout) == stopped

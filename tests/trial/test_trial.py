@@ -174,14 +174,14 @@ def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
     wanted, folder, mirror, tmp_path, monkeypatch
 ):
     honest(folder)
-    observe = probe.observe
+    observe = probe.probe_level
 
     def stumbling(layout, level, *, tell):
         if level is Level.C0 and layout.folder.name == "first":
             raise ValueError("nobody foresaw this")
         return observe(layout, level, tell=tell)
 
-    monkeypatch.setattr(probe, "observe", stumbling)
+    monkeypatch.setattr(probe, "probe_level", stumbling)
     told = list[str]()
     first = trial_run.run(
         options_of(wanted, folder, mirror, tmp_path / "first"), environ={}, tell=told.append
@@ -476,12 +476,12 @@ def test_kill_keeps_what_was_known_and_the_rest_can_go_on(wanted, folder, mirror
     honest(folder)
     layout = started(wanted, folder, mirror, tmp_path / "results")
     agent.run_agent(layout, environ={}, tell=silent)
-    probe.observe(layout, Level.C1, tell=silent)
+    probe.probe_level(layout, Level.C1, tell=silent)
     marker = state.load(layout).spec.session
     kill_in(lambda: processes_with(marker), "probe", str(layout.folder), "C0")
     assert session_verdict.conclude(layout).result(Level.C1).outcome is Outcome.PASSED
     assert session_verdict.conclude(layout).result(Level.C0).outcome is Outcome.INVALID
-    assert probe.observe(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
+    assert probe.probe_level(layout, Level.C0, tell=silent).outcome is Outcome.FAILED
     stop.stop(layout, tell=silent)
 
 
@@ -491,16 +491,18 @@ def test_step_on_a_stopped_trial_is_refused(wanted, folder, mirror, tmp_path):
     stop.stop(layout, tell=silent)
     assert state.load(layout).phase is Phase.STOPPED
     with pytest.raises(UsageError, match="is stopped"):
-        probe.observe(layout, Level.C0, tell=silent)
+        probe.probe_level(layout, Level.C0, tell=silent)
 
 
 def test_nothing_is_measured_before_the_agent_has_worked(wanted, folder, mirror, tmp_path):
     honest(folder)
     layout = started(wanted, folder, mirror, tmp_path / "results")
-    with pytest.raises(UsageError, match=r"no agent has worked in .*; run reb agent first"):
-        probe.observe(layout, Level.C1, tell=silent)
+    with pytest.raises(
+        UsageError, match=r"the agent has not run yet in (.*); run reb agent \1 first"
+    ):
+        probe.probe_level(layout, Level.C1, tell=silent)
     agent.run_agent(layout, environ={}, tell=silent)
-    assert probe.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
+    assert probe.probe_level(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
     stop.stop(layout, tell=silent)
 
 
@@ -513,7 +515,7 @@ def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_has_no_seco
     step = reb("agent", str(layout.folder))
     until(lambda: processes_with(marker))
     for other in (
-        lambda: probe.observe(layout, Level.C1, tell=silent),
+        lambda: probe.probe_level(layout, Level.C1, tell=silent),
         lambda: agent.run_agent(layout, environ={}, tell=silent),
     ):
         with pytest.raises(UsageError, match=r"another step is at work in .*; wait until it has"):
@@ -521,8 +523,8 @@ def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_has_no_seco
     step.send_signal(signal.SIGINT)
     step.wait()
     with pytest.raises(UsageError, match="was interrupted; start the trial again"):
-        probe.observe(layout, Level.C1, tell=silent)
-    with pytest.raises(UsageError, match="has begun before; start a new trial"):
+        probe.probe_level(layout, Level.C1, tell=silent)
+    with pytest.raises(UsageError, match="has already been started; start a new trial"):
         agent.run_agent(layout, environ={}, tell=silent)
     stop.stop(layout, tell=silent)
 
@@ -549,7 +551,7 @@ def test_second_trial_in_a_live_folder_is_refused_and_harms_nothing(
     with pytest.raises(UsageError, match="a trial goes on in"):
         run(options_of(wanted, folder, mirror, layout.folder))
     agent.run_agent(layout, environ={}, tell=silent)
-    assert probe.observe(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
+    assert probe.probe_level(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
     stop.stop(layout, tell=silent)
 
 

@@ -50,7 +50,6 @@ def launch(
     prompt: str,
     deadline_seconds: int,
     settings: Mapping[str, str],
-    secrets: Mapping[str, str],
     model: Model | None,
 ) -> Launch:
     """Return what an agent is started with in this sandbox."""
@@ -60,7 +59,7 @@ def launch(
     return Launch(
         argv=tuple(_words(spec, known)),
         env={**base(known), **settings, **own},
-        secret_env={**secrets, **keys},
+        secret_env=keys,
         files=(*_members(spec.files, known), Member(path="prompt.md", content=prompt.encode())),
         state=tuple(_members(spec.state, known)) if spec.dialect or spec.state else None,
         stdin=prompt.encode() if spec.stdin is Stdin.PROMPT else b"",

@@ -34,7 +34,6 @@ def test_names_are_filled_in_and_the_key_is_apart():
         prompt="# Do it",
         deadline_seconds=60,
         settings={"PIP_INDEX_URL": "https://mirror"},
-        secrets={"OWN": "s3cret"},
         model=MODEL,
     )
     known = values(LAYOUT, deadline_seconds=60, prompt="# Do it", model=MODEL)
@@ -45,7 +44,7 @@ def test_names_are_filled_in_and_the_key_is_apart():
         "BASE": "http://127.0.0.1:47801/v1",
         "STATE": "/opt/state",
     }
-    assert made.secret_env == {"OWN": "s3cret", "TOKEN": "Bearer reb-placeholder"}
+    assert made.secret_env == {"TOKEN": "Bearer reb-placeholder"}
     assert {file.path: file.content for file in made.files} == {
         "a.json": b'{"model": "m-1"}',
         "prompt.md": b"# Do it",
@@ -57,7 +56,7 @@ def test_names_are_filled_in_and_the_key_is_apart():
 
 def test_agent_without_a_model_has_no_state_folder():
     plain = AgentSpec(name="mine", title="Mine", argv=("true",))
-    made = launch(LAYOUT, plain, prompt="", deadline_seconds=1, settings={}, secrets={}, model=None)
+    made = launch(LAYOUT, plain, prompt="", deadline_seconds=1, settings={}, model=None)
     assert (made.state, made.secret_env, made.stdin) == (None, {}, b"")
 
 
