@@ -14,7 +14,7 @@ from reb_action.errors import UsageError
 from reb_action.model.manifest import Trial
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.local import neighbours
-from reb_action.sandbox.owner import is_leftover, trace_of
+from reb_action.sandbox.owner import is_leftover, make_trace
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
@@ -88,7 +88,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize("spoil", UNREADABLE)
 def test_session_that_cannot_be_read_is_alive_until_it_expires(layout, spoil):
-    trace = trace_of(state.load(layout).spec)
+    trace = make_trace(state.load(layout).spec)
     spoil(layout.session)
     assert not is_leftover(trace, alive=state.is_alive)
     assert is_leftover(replace(trace, expires=int(time.time())), alive=state.is_alive)
@@ -112,14 +112,14 @@ def test_sweep_keeps_the_neighbour_entry_of_another_version(layout, monkeypatch,
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spec = state.load(layout).spec
     entry = tmp_path / f"reb-local-{os.getuid()}" / "of-another-version"
-    neighbours.enter(trace_of(spec), is_isolated=True)
+    neighbours.enter(make_trace(spec), is_isolated=True)
     entry.write_text("reb.session=another", encoding="utf-8")
     neighbours.forget(alive=lambda _: False)
     assert list(entry.parent.iterdir()) == [entry]
 
 
 def test_installation_is_alive_when_its_lock_cannot_be_opened(tmp_path):
-    trace = trace_of(spec_for(Kind.LOCAL, tmp_path))
+    trace = make_trace(spec_for(Kind.LOCAL, tmp_path))
     assert not install.goes_on(trace)
     lock = tmp_path / "mount.lock"
     lock.unlink()
@@ -128,7 +128,7 @@ def test_installation_is_alive_when_its_lock_cannot_be_opened(tmp_path):
 
 
 def test_readable_session_is_alive_until_it_is_stopped(layout):
-    trace = trace_of(state.load(layout).spec)
+    trace = make_trace(state.load(layout).spec)
     assert state.is_alive(trace)
     state.save(layout, replace(state.load(layout), phase=Phase.STOPPED))
     assert not state.is_alive(trace)
@@ -139,16 +139,16 @@ def test_session_is_dead_when_its_caller_or_its_step_has_ended(layout, role):
     session = state.load(layout)
     ended = replace(state.process(os.getpid()), started=1)
     state.save(layout, replace(session, **{role: ended}))
-    assert not state.is_alive(trace_of(session.spec))
+    assert not state.is_alive(make_trace(session.spec))
 
 
 def test_session_is_dead_when_another_trial_has_its_folder(layout):
-    trace = trace_of(state.load(layout).spec)
+    trace = make_trace(state.load(layout).spec)
     assert not state.is_alive(replace(trace, session="another"))
 
 
 def test_session_without_a_document_is_alive_while_its_mount_exists(layout):
-    trace = trace_of(state.load(layout).spec)
+    trace = make_trace(state.load(layout).spec)
     layout.session.unlink()
     assert state.is_alive(trace)
     layout.mount.rmdir()
