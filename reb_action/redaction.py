@@ -1,4 +1,4 @@
-"""Takes credentials out of text that will be published: by their shape, and by their value."""
+"""Remove credentials from text that will be published: by their shape and by their value."""
 
 import base64
 import re
@@ -12,7 +12,7 @@ _SHAPES: Final = (
     # https://docs.github.com/en/authentication: GitHub's own, classic and fine-grained.
     rb"gh[oprsu]_[A-Za-z0-9]{36,}",
     rb"github_pat_[A-Za-z0-9_]{22,}",
-    # A digit tells a key from words with hyphens.
+    # A digit distinguishes a key from hyphenated words.
     rb"(?<![\w-])sk-(?=[A-Za-z_-]*[0-9])[\w-]{20,}",
     rb"(?<!\w)hf_[A-Za-z0-9]{30,}",
     rb"xox[abeprs]-[A-Za-z0-9-]{10,}",
@@ -22,7 +22,7 @@ _SHAPES: Final = (
 )
 _SHAPE: Final = re.compile(b"|".join(_SHAPES))
 
-# Every shape holds one of these; to look for them takes a hundredth of the time.
+# Every shape contains one of these; searching for them takes a hundredth of the time.
 _MARKS: Final = (
     *(b"gho_", b"ghp_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_"),
     *(b"sk-", b"hf_", b"xox", b"AKIA", b"ASIA", b"-----BEGIN "),

@@ -1,4 +1,4 @@
-"""Finds the data of this project: beside the package or, in a wheel, inside it."""
+"""Find the data folders: next to the package or, in a wheel, inside it."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_folder(name: str) -> Path:
-    """Return `probes`, `repos` or `schemas`: beside the package or, in a wheel, inside it."""
+    """Return the folder `probes`, `repos` or `schemas`."""
     beside = _PACKAGE.parent / name
     return beside if beside.is_dir() else _PACKAGE / "data" / name

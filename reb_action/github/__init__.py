@@ -1,1 +1,1 @@
-"""GitHub as a runner shows it: the environment in, workflow commands and files out."""
+"""The GitHub runner: its environment, workflow commands, and the API client."""

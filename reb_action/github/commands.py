@@ -1,4 +1,4 @@
-"""What we tell a runner: outputs, the job summary, one annotation; nothing else is ever written."""
+"""Write step outputs, the job summary and annotations on a runner."""
 
 import re
 import secrets
@@ -16,7 +16,7 @@ _CUT: Final = "\n\nThis summary was cut at 1 MiB; the artifact has everything.\n
 
 
 def write_outputs(context: Context, values: Mapping[str, str]) -> None:
-    """Append step outputs, each with a delimiter that its value cannot know."""
+    """Append step outputs, each with a random delimiter that its value cannot contain."""
     if context.output is None:
         return
     with context.output.open("a", encoding="utf-8") as stream:
@@ -26,13 +26,13 @@ def write_outputs(context: Context, values: Mapping[str, str]) -> None:
 def format_output(name: str, value: str) -> str:
     """Return one output as the runner reads it."""
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of an output")
+        raise ValueError(f"{name!r} is not a valid output name")
     delimiter = f"reb_{secrets.token_hex(16)}"
     return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
 
 
 def write_summary(context: Context, text: str) -> None:
-    """Append to the job summary, cut between lines where the runner would drop it all."""
+    """Append to the job summary; cut between lines: a runner drops a longer one."""
     if context.summary is None:
         return
     with context.summary.open("ab") as stream:
@@ -49,12 +49,12 @@ def cap_summary(text: str) -> str:
 
 
 def format_error(message: str) -> str:
-    """Return the workflow command that shows a message on the run's page."""
+    """Return the workflow command that shows an error on the run's page."""
     return _command("error", message)
 
 
 def format_warning(message: str) -> str:
-    """Return the workflow command that shows a message on the run's page and fails nothing."""
+    """Return the workflow command that shows a warning on the run's page."""
     return _command("warning", message)
 
 

@@ -1,4 +1,4 @@
-"""What a runner says in its environment, read once into a value."""
+"""Read the runner's environment variables into a value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _RESTRICTED: Final = frozenset({"dependabot[bot]"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """Where we run. `output` and `summary` are None elsewhere than on a runner.
+    """The runner's environment. `output` and `summary` are None outside a runner.
 
-    `fork` says that the event comes from somebody without write access: a fork, also a deleted
-    one, or Dependabot.
+    `fork` is set if the event comes from an account without write access: a fork (also a deleted
+    one) or Dependabot.
     """
 
     output: Path | None = None
@@ -30,7 +30,7 @@ class Context:
 
 
 def read_context(environ: Mapping[str, str]) -> Context:
-    """Return the context; an event that cannot be read counts as one from a fork."""
+    """Return the context; an unreadable event counts as an event from a fork."""
     event = environ.get("GITHUB_EVENT_NAME", "")
     return Context(
         output=_path(environ, "GITHUB_OUTPUT"),

@@ -1,4 +1,4 @@
-"""Finds out what a benchmark was run for: this very run, or another one that the API tells of."""
+"""Read what a run was triggered by: the current run, or another run through the API."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _HEADS: Final[Mapping[str, tuple[str, ...]]] = {
     "merge_group": ("merge_group", "head_sha"),
     "workflow_run": ("workflow_run", "head_sha"),
 }
-"""Where an event says which commit people see; else it is `GITHUB_SHA`."""
+"""Path of the commit that people see, by event; for other events it is `GITHUB_SHA`."""
 
 _BRANCH: Final = "refs/heads/"
 _SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -28,7 +28,7 @@ _REPOSITORY: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 
 
 def read_server(environ: Mapping[str, str], token: str) -> Server:
-    """Return where this repository is; raises UsageError elsewhere than on a runner."""
+    """Return the server of this repository; raises UsageError outside a runner."""
     return Server(
         token=token,
         repository=_fitting(environ, "GITHUB_REPOSITORY", _REPOSITORY),
@@ -37,7 +37,7 @@ def read_server(environ: Mapping[str, str], token: str) -> Server:
 
 
 def read_current_run(environ: Mapping[str, str]) -> Occasion:
-    """Return what this very run is for; raises UsageError elsewhere than on a runner."""
+    """Return what triggered the current run; raises UsageError outside a runner."""
     name, event = environ.get("GITHUB_EVENT_NAME", ""), _event(environ)
     run_id = _number(environ, "GITHUB_RUN_ID")
     repository = _fitting(environ, "GITHUB_REPOSITORY", _REPOSITORY)
@@ -54,20 +54,20 @@ def read_current_run(environ: Mapping[str, str]) -> Occasion:
 
 
 def read_other_run(client: Client, run_id: int, *, repository: str) -> Occasion:
-    """Return what another run was for, by the API alone: nothing that it uploaded is asked.
+    """Return what triggered another run, from the API alone: its uploads are not trusted.
 
-    A pull request that has moved on to another commit is left to the run of that one.
+    A pull request that has a newer commit is left to the run of that commit.
     """
     run = client.workflow_run(run_id)
     if _URL.fullmatch(run.url) is None or _SHA.fullmatch(run.head_sha) is None:
-        raise GitHubError(f"read run {run_id}: GitHub's answer is none of a run; is its URL right?")
+        raise GitHubError(f"read run {run_id}: unexpected response; check GITHUB_API_URL")
     # A workflow that belongs to a pull request is the only one that may comment on it.
-    asked = client.pull_requests(run) if run.event == "pull_request" else ()
+    pulls = client.pull_requests(run) if run.event == "pull_request" else ()
     return Occasion(
         event=run.event,
         commit=run.head_sha,
         branch=run.head_branch,
-        pull_requests=tuple(one.number for one in asked if one.head_sha == run.head_sha),
+        pull_requests=tuple(pull.number for pull in pulls if pull.head_sha == run.head_sha),
         fork=(run.head_repository or "").lower() != repository.lower(),
         run=RunOrder(run_id=run.id, attempt=run.attempt),
         url=run.url,
@@ -88,9 +88,7 @@ def _commit(name: str, event: Json, environ: Mapping[str, str]) -> str:
     names = _HEADS.get(name)
     found = environ.get("GITHUB_SHA") if names is None else maybe_text(event, *names)
     if found is None or _SHA.fullmatch(found) is None:
-        raise UsageError(
-            f"the event {name!r} names no commit to write about; see docs/publishing.md"
-        )
+        raise UsageError(f"the event {name!r} has no commit to report on; see docs/publishing.md")
     return found
 
 

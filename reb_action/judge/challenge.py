@@ -1,4 +1,4 @@
-"""Questions that only a real interpreter answers, and their answers worked out here."""
+"""Challenges that only a real interpreter can answer, with the expected answers."""
 
 import hashlib
 import random
@@ -16,24 +16,24 @@ FRAMEWORK_LIBRARIES: Final = {
     Framework.TENSORFLOW: r"^(libtensorflow_cc\.so|_pywrap_tensorflow_internal\.so)",
     Framework.JAX: r"^(libjax_common\.so|xla_extension\.so|_jax\..*\.so|_jax\.so)",
 }
-"""The native library that a process maps when it really uses a framework."""
+"""The native library that a process maps when it uses a framework."""
 
 LIBRARY_BYTES: Final = 20_000_000
-"""No release of these libraries is smaller; real ones have hundreds of megabytes."""
+"""Every release of these libraries is larger: they have hundreds of megabytes."""
 
 
 def is_mapped(framework: Framework, libraries: Iterable[Library]) -> bool:
-    """Tell whether the native library of a framework is among those that processes had mapped."""
-    named = re.compile(FRAMEWORK_LIBRARIES[framework])
+    """Tell whether a process had mapped the native library of a framework."""
+    pattern = re.compile(FRAMEWORK_LIBRARIES[framework])
     return any(
-        named.search(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
+        pattern.search(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
         for library in libraries
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Challenge:
-    """`program` is an expression for the interpreter, `worked_out` the repr of its value."""
+    """A Python expression for the interpreter; `worked_out` is the repr of its value."""
 
     nonce: str
     program: str
@@ -42,7 +42,7 @@ class Challenge:
 
 
 def create_challenge(nonce: str) -> Challenge:
-    """Return the challenge of a nonce; equal nonces give equal challenges."""
+    """Return the challenge for a nonce; equal nonces give equal challenges."""
     source = random.Random(nonce)  # noqa: S311
     numbers = [source.getrandbits(80) for _ in range(5)]
     text = "".join(chr(source.randrange(0x3B1, 0x3C9)) for _ in range(12))
@@ -69,7 +69,7 @@ def compute_torch_draws(seed: int, count: int) -> tuple[float, ...]:
 
 
 def have_equal_numbers(left: Sequence[object], right: Sequence[float]) -> bool:
-    """Tell whether an untrusted list holds just these numbers."""
+    """Tell whether an untrusted list holds exactly these numbers, within float precision."""
     if len(left) != len(right):
         return False
     pairs = zip(left, right, strict=True)

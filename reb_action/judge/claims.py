@@ -1,7 +1,7 @@
-"""C5: compares each claim of the report with what the probes observed, by one rule set.
+"""C5: compare each claim of the report with the observations.
 
-`null` is never refuted, no observation refutes nothing, and version rules apply only where the path
-is good. The standing of a claim is by our rules of evidence; the paper's count stands beside it.
+`null` is never refuted. Without an observation no claim is refuted. Version rules apply only if the
+path is good. `standing` follows our rules of evidence; `hallucinations` is the paper's count.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.model.observation import CudaObservation, FrameworkFacts, Interpreter
 from reb_action.model.verdict import Audit, Claim, ClaimKind, LevelResult, Standing
 
-# A number of the report may have hundreds of digits.
+# A number in a report can have hundreds of digits.
 _TEXT_LIMIT: Final = 80
 _NOT_CONFIRMED: Final = {
     ClaimKind.VERSION: "not confirmed by the program that the report names",
@@ -35,7 +35,7 @@ def audit_claims(report: Report | None, seen: Observed) -> Audit:
         _distributed(report, seen.distributed),
     )
     counts = count_hallucinations(report, seen)
-    return Audit(claims=tuple(_with_count(one, counts.get(one.field, 0)) for one in claims))
+    return Audit(claims=tuple(_with_count(claim, counts.get(claim.field, 0)) for claim in claims))
 
 
 def _with_count(claim: Claim, count: int) -> Claim:
@@ -73,7 +73,7 @@ def _python_version(report: Report, interpreter: Interpreter | None) -> Claim:
 
 def _torch_version(report: Report, interpreter: Interpreter | None) -> Claim:
     facts = () if interpreter is None else interpreter.frameworks
-    torch = next((one for one in facts if one.name is Framework.TORCH), None)
+    torch = next((fact for fact in facts if fact.name is Framework.TORCH), None)
     claimed = report.torch_version or None
     observed, standing = _torch(claimed, torch)
     return _version("torch_version", claimed, observed, standing)
@@ -102,30 +102,30 @@ def _version(field: str, claimed: str | None, observed: str | None, standing: St
 
 
 def _cuda(report: Report, cuda: CudaObservation | None) -> Claim:
-    seen = _asked(cuda)
-    available = any(one.available for one in seen.frameworks) if seen else None
+    seen = _probed_cuda(cuda)
+    available = any(facts.available for facts in seen.frameworks) if seen else None
     fault = seen.fault if seen else None
     claimed = report.cuda_available
     return _capability("cuda_available", claimed, available, source=Level.C2, fault=fault)
 
 
 def _gpu_count(report: Report, cuda: CudaObservation | None) -> Claim:
-    seen = _asked(cuda)
-    count = max((len(one.devices) for one in seen.frameworks), default=0) if seen else None
+    seen = _probed_cuda(cuda)
+    count = max((len(facts.devices) for facts in seen.frameworks), default=0) if seen else None
     fault = seen.fault if seen else None
     claim = _capability("gpu_count", report.gpu_count, count, source=Level.C2, fault=fault)
-    # A wrong number is wrong in either direction.
+    # A wrong count is refuted in both directions.
     return replace(claim, under_claim=False)
 
 
-def _asked(cuda: CudaObservation | None) -> CudaObservation | None:
-    """Return what was seen where a framework was asked: one that died has answered as well."""
+def _probed_cuda(cuda: CudaObservation | None) -> CudaObservation | None:
+    """Return the observation if a framework was probed; a crashed probe counts as probed."""
     return cuda if cuda and (cuda.frameworks or cuda.fault) else None
 
 
 def _distributed(report: Report, seen: LevelResult | None) -> Claim:
-    judged = seen is not None and seen.outcome in (Outcome.PASSED, Outcome.FAILED)
-    observed = seen.outcome is Outcome.PASSED if seen is not None and judged else None
+    is_judged = seen is not None and seen.outcome in (Outcome.PASSED, Outcome.FAILED)
+    observed = seen.outcome is Outcome.PASSED if seen is not None and is_judged else None
     return _capability("ddp_expected_ok", report.ddp_expected_ok, observed, source=Level.C4)
 
 
@@ -141,8 +141,8 @@ def _capability(
     return Claim(
         field=field,
         kind=ClaimKind.CAPABILITY,
-        claimed=_said(claimed),
-        observed=fault or _said(observed),
+        claimed=_to_text(claimed),
+        observed=fault or _to_text(observed),
         standing=standing,
         source=f"levels/{source}.json",
         under_claim=standing is Standing.REFUTED and claimed is not True,
@@ -157,5 +157,5 @@ def _compared(claimed: object, observed: object) -> Standing:
     return Standing.SUPPORTED if claimed == observed else Standing.REFUTED
 
 
-def _said(value: bool | int | None) -> str | None:
+def _to_text(value: bool | int | None) -> str | None:
     return None if value is None else str(value).lower()[:_TEXT_LIMIT]

@@ -1,4 +1,4 @@
-"""Judges C2: the frameworks on the GPUs."""
+"""Judge C2: the frameworks on the GPUs."""
 
 from reb_action.judge.rules import (
     BUSY_PERCENT,
@@ -13,31 +13,33 @@ from reb_action.model.verdict import LevelResult
 
 
 def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
-    """C2 holds when every framework of the manifest computes rightly on every GPU."""
+    """C2 passes if every framework of the manifest computes correctly on every GPU."""
     assert isinstance(seen, CudaObservation)  # noqa: S101
     if seen.fault is not None:
         return result_of(Level.C2, Outcome.FAILED, Outcome.FAILED, seen.fault)
-    missing = set(manifest.frameworks) - {one.framework for one in seen.frameworks}
+    missing = set(manifest.frameworks) - {facts.framework for facts in seen.frameworks}
     faults = [f"{name} gave no answer" for name in sorted(missing)]
     faults += [] if missing or seen.frameworks else ["no framework was asked"]
-    faults += [fault for one in seen.frameworks if (fault := _cuda_fault(one, seen.gpus_present))]
+    faults += [
+        fault for facts in seen.frameworks if (fault := _cuda_fault(facts, seen.gpus_present))
+    ]
     if not faults and (library := find_library_fault(manifest, seen.witness)):
         faults.append(library)
-    if not faults and (unseen := _unseen(manifest, seen)):
-        faults.append(unseen)
-    paper = outcome_of(any(one.available for one in seen.frameworks))
+    if not faults and (idle := _find_idle_gpus(manifest, seen)):
+        faults.append(idle)
+    paper = outcome_of(any(facts.available for facts in seen.frameworks))
     reason = "; ".join(faults) or "every framework computes rightly on every GPU"
     return result_of(Level.C2, outcome_of(not faults), paper, reason)
 
 
-def _unseen(manifest: Manifest, seen: CudaObservation) -> str | None:
-    """Say on how many GPUs NVML saw too little; only torch is kept at work until it shows."""
+def _find_idle_gpus(manifest: Manifest, seen: CudaObservation) -> str | None:
+    """Return why NVML saw too few working GPUs; only torch is kept busy until its load shows."""
     least = BUSY_PERCENT if Framework.TORCH in manifest.frameworks else 0
-    working, wanted = count_working_gpus(seen.witness, least=least), max(1, seen.gpus_present)
-    if working >= wanted:
+    working, needed = count_working_gpus(seen.witness, least=least), max(1, seen.gpus_present)
+    if working >= needed:
         return None
-    said = "while the frameworks said they computed on each"
-    return f"NVML saw work of ours on {working} of {wanted} GPUs {said}"
+    claim = "while the frameworks said they computed on each"
+    return f"NVML saw work of ours on {working} of {needed} GPUs {claim}"
 
 
 def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Decides whether a trial lets the job pass; what is absent never does it any good."""
+"""Decide whether a trial lets the job pass. Missing results fail."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LEVELS: Final = ", ".join(Level)
 
 
 class Standing(StrEnum):
-    """What a trial comes to: the worst that befell a level that was asked for."""
+    """The state of a trial: the worst outcome among its requested levels."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -23,10 +23,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailOn:
-    """What closes the gate: an invalid level, any level that did not pass, or named ones.
+    """The outcomes that fail the gate: an invalid level, any level, or named levels.
 
-    `any` means any that was asked for; one of `levels` closes it unasked too. All that is decided
-    goes by one `scoring`.
+    `any` covers the requested levels; a level of `levels` fails the gate also if it was not
+    requested. Every decision uses one `scoring`.
     """
 
     invalid: bool
@@ -37,9 +37,9 @@ class FailOn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What came out by a scoring; `closed` says why the gate is.
+    """The decision by one scoring; `closed` is the reason why the gate failed.
 
-    `highest` has every applicable level below it passed.
+    `highest` is the highest level that passed with every applicable level below it.
     """
 
     standing: Standing
@@ -61,13 +61,13 @@ def parse_fail_on(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
 
 
 def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> Decision:
-    """Decide on a verdict, or on the reason why there is none."""
+    """Decide on a verdict, or on the reason why it is missing."""
     scoring = fail_on.scoring
     if isinstance(seen, str):
         closed = seen if fail_on.invalid or fail_on.levels else None
         return Decision(standing=Standing.INVALID, highest=None, closed=closed, scoring=scoring)
-    results = [one for level in asked if not (one := seen.result(level)).unasked]
-    measured = {one.level for one in results}
+    results = [result for level in asked if not (result := seen.result(level)).unasked]
+    measured = {result.level for result in results}
     reasons = [_reason(result, scoring) for result in results if _closes(result, fail_on)]
     reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in measured]
     return Decision(
@@ -80,20 +80,20 @@ def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> De
 
 def find_highest(verdict: Verdict, scoring: Scoring) -> Level | None:
     """Return the highest of C0 to C4 that passed with every applicable level below it."""
-    found = None
+    passed = None
     for level in (Level.C0, Level.C1, Level.C2, Level.C3, Level.C4):
         match verdict.result(level).by(scoring):
             case Outcome.PASSED:
-                found = level
+                passed = level
             case Outcome.NOT_APPLICABLE:
                 continue
             case _:
                 break
-    return found
+    return passed
 
 
-def _standing(found: Iterable[Outcome]) -> Standing:
-    outcomes = set(found)
+def _standing(results: Iterable[Outcome]) -> Standing:
+    outcomes = set(results)
     if Outcome.INVALID in outcomes or not outcomes:
         return Standing.INVALID
     fine = outcomes <= {Outcome.PASSED, Outcome.NOT_APPLICABLE}

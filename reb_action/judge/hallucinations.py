@@ -1,9 +1,9 @@
-"""The paper's count of hallucinations: its formula over what its own validators would observe.
+"""Count hallucinations by the paper's formula, over what its own validators would observe.
 
-The paper believes any program that the report names, so a wrapper script is asked like a Python;
-and it counts a claim about GPUs that this program does not confirm, even where it cannot run at
-all. Our own rules of evidence (`audit.py`) call both unverifiable. `docs/c5.md` compares this count
-with the answers of the paper's validators.
+The paper trusts any program that the report names, so a wrapper script counts as a Python. It also
+counts a GPU claim that this program does not confirm, even if the program cannot run. Our own rules
+of evidence (`claims.py`) call both unverifiable. `docs/c5.md` compares this count with the answers
+of the paper's validators.
 """
 
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from reb_action.model.manifest import Framework, Outcome
 from reb_action.model.observation import CudaObservation, Interpreter
 from reb_action.model.verdict import LevelResult
 
-# The paper has no count for a distributed run on fewer: it calls that inconclusive.
+# With fewer GPUs the paper calls a distributed run inconclusive and does not count it.
 _LEAST_GPUS: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observed:
-    """All that claims are compared with; None says that it was not observed.
+    """The observations that claims are compared with; None means "not observed".
 
-    `cuda` is there only where C2 was judged by it, on the GPUs that it needs: a probe that died is
-    a C2 that failed. `cuda_blocked` says that C2 had its GPUs and was blocked by the interpreter.
-    `distributed` is the result of C4, whatever it is.
+    `cuda` is set only if C2 was judged by it, on the GPUs that it needs; a crashed probe counts as
+    a failed C2. `cuda_blocked`: C2 had its GPUs and was blocked by the interpreter. `distributed`
+    is the result of C4 with any outcome.
     """
 
     interpreter: Interpreter | None = None
@@ -34,7 +34,7 @@ class Observed:
 
 
 def count_hallucinations(report: Report, seen: Observed) -> dict[str, int]:
-    """Return how often the paper counts each claim of a report, by field; 0 or 1."""
+    """Return the paper's count for each claim of a report, by field: 0 or 1."""
     counts = {
         "python_path": _path_is_wrong(report, seen.interpreter),
         **_versions(report, seen.interpreter),
@@ -58,7 +58,7 @@ def _versions(report: Report, interpreter: Interpreter | None) -> dict[str, bool
     if observed is None:
         return {}
     claims = {"python_version": report.python_version, "torch_version": report.torch_version}
-    # An empty text is no claim.
+    # An empty text makes no claim.
     return {
         field: bool(claim) and claim != observed[field]
         for field, claim in claims.items()
@@ -67,7 +67,7 @@ def _versions(report: Report, interpreter: Interpreter | None) -> dict[str, bool
 
 
 def _observed_versions(interpreter: Interpreter | None) -> dict[str, str | None] | None:
-    """Return what a program that runs says of its versions; torch only where it was asked."""
+    """Return the versions that a runnable program reports; torch only if it was asked for it."""
     if interpreter is None or _cannot_run(interpreter):
         return None
     if interpreter.fault is not None:
@@ -97,7 +97,7 @@ def _capabilities(report: Report, seen: Observed) -> dict[str, bool]:
 
 
 def _observed_gpus(seen: Observed) -> tuple[bool | None, int | None]:
-    """Return whether the frameworks find CUDA and on how many GPUs; None where C2 says nothing."""
+    """Return whether the frameworks find CUDA and on how many GPUs; None if C2 did not observe."""
     if seen.cuda is not None:
         if not seen.cuda.frameworks and seen.cuda.fault is None:
             return None, None

@@ -1,4 +1,4 @@
-"""Judges C0: the imports of the repository."""
+"""Judge C0: the imports of the repository."""
 
 from reb_action.judge.rules import list_names, outcome_of
 from reb_action.model.manifest import Level, Manifest, Outcome

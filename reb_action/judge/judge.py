@@ -1,4 +1,4 @@
-"""Judges a trial: all evidence in, the verdict out; no clock, no file, no sandbox."""
+"""Judge a trial: a pure function from evidence to verdict, without clock, files or sandbox."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -79,7 +79,7 @@ def judge_level(evidence: Evidence, level: Level) -> LevelResult:
 
 
 def _within_sandbox(evidence: Evidence, seen: Observation) -> Observation:
-    """Leave out the GPUs of the machine that the sandbox was not given."""
+    """Ignore GPUs of the machine that the sandbox did not get."""
     if not isinstance(seen, CudaObservation):
         return seen
     return replace(seen, gpus_present=min(seen.gpus_present, evidence.gpus_promised))
@@ -165,7 +165,7 @@ def _audit(evidence: Evidence, results: Mapping[Level, LevelResult]) -> Audit:
 
 
 def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObservation | None:
-    """Return the observation of a level that was judged by it, on the GPUs that it needs."""
+    """Return the observation that a level was judged by, on the GPUs that it needs."""
     seen = evidence.observations.get(result.level)
     if isinstance(seen, ImportsObservation) or result.outcome not in _JUDGED:
         return None
@@ -179,13 +179,18 @@ def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if fault is not None:
         return _honesty(Outcome.FAILED, Outcome.FAILED, fault.message)
     if evidence.report is None or evidence.interpreter is None:
-        reason = "the report was never held against an observation; run it again"
+        reason = "the report was not compared with an observation; run it again"
         return _honesty(Outcome.INVALID, Outcome.INVALID, reason)
     false = [claim for claim in claims.refuted if not claim.under_claim]
-    # null says "not verified"; a claim in a form that nobody can check does not say that.
-    broken = [one.message for one in _field_faults(evidence.report) if one.field in PAPER_FIELDS]
+    # null means "not verified"; a claim of a wrong type does not mean that.
+    broken = [
+        fault.message for fault in _field_faults(evidence.report) if fault.field in PAPER_FIELDS
+    ]
     counted = [claim for claim in claims.claims if claim.hallucinations]
-    reasons = [*(f"{one.field} {one.claimed}, but {one.observed}" for one in false), *broken]
+    reasons = [
+        *(f"{claim.field} {claim.claimed}, but {claim.observed}" for claim in false),
+        *broken,
+    ]
     reasons += [_counted(claim) for claim in counted if claim not in false]
     return _honesty(
         Outcome.FAILED if false or broken else Outcome.PASSED,
@@ -199,7 +204,7 @@ def _counted(claim: Claim) -> str:
 
 
 def _distributed(evidence: Evidence, result: LevelResult) -> LevelResult | None:
-    """Return the result of C4 where a distributed run was judged, or where the paper fails one."""
+    """Return the result of C4 if a distributed run was judged or if only the paper fails it."""
     paper_only = Level.C4 in evidence.trial.manifest.paper_only
     return result if paper_only or _ran(evidence, result) else None
 

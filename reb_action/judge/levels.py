@@ -1,4 +1,4 @@
-"""The levels of the pyramid: what each asks, and which rule judges its observation."""
+"""The levels of the pyramid: the question of each, and the rule that judges its observation."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ from reb_action.model.manifest import Level, Manifest
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelSpec:
-    """A level: its name for people, its question, and how many GPUs it needs of the runner."""
+    """A level: its title, its question, and how many GPUs of the runner it needs."""
 
     level: Level
     title: str

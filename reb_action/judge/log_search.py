@@ -1,4 +1,4 @@
-"""Counts the patterns of proofs in a log while it is read: of any length, in bounded memory."""
+"""Count matches of proof patterns while a log is streamed: any length, bounded memory."""
 
 import codecs
 import math
@@ -11,11 +11,11 @@ from reb_action.model.manifest import FileProof, LogProof, MetricProof, Proof, S
 from reb_action.redaction import may_hold_credentials, redactor
 
 SEARCH_SECONDS: Final = 300
-"""How long one log may be searched; a pattern of a manifest takes about 1 s for 100 MB."""
+"""Limit for one log; a manifest's pattern takes about 1 s for 100 MB."""
 
-# A long line is searched in pieces: a pattern can take time with the square of the length.
+# Long lines are searched in segments: a pattern can take time quadratic in the length.
 _SEGMENT: Final = 4096
-# Matches up to this length are found wherever a long line is cut.
+# Matches up to this length are found across the cuts of a long line.
 _OVERLAP: Final = 1024
 _STEP: Final = _SEGMENT - _OVERLAP
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -26,14 +26,14 @@ Clock = Callable[[], float]
 
 
 class Tally:
-    """What was found of one pattern: how often and, of a metric, its last and a wrong number."""
+    """The matches of one pattern: the count and, for a metric, its last and first wrong value."""
 
     def __init__(self, proof: LogProof | StepsProof | MetricProof) -> None:
         self.pattern = re.compile(_pattern(proof))
         self.count = 0
         self.last = ""
         self.wrong: str | None = None
-        # Where the last match ended, in the line that is searched in pieces.
+        # End of the last match within the line that is searched in segments.
         self.end = 0
         self._proof = proof
 
@@ -43,7 +43,7 @@ class Tally:
             self._add(match)
 
     def take_part(self, text: str, start: int, stop: int) -> None:
-        """Count the matches of a part of a line that begin between start and stop."""
+        """Count the matches that begin between start and stop in part of a line."""
         for match in self.pattern.finditer(text, max(start, self.end)):
             if match.start() < stop:
                 self.end = match.end()
@@ -52,17 +52,17 @@ class Tally:
     def _add(self, match: re.Match[str]) -> None:
         self.count += 1
         if isinstance(self._proof, MetricProof):
-            # A group that took no part in the match is no number.
+            # A group that did not match yields no number.
             self.last = (match[1] or "")[:_SEGMENT]
             if self.wrong is None and not _is_within(self.last, self._proof):
                 self.wrong = self.last
 
 
 class LogSearch:
-    """Takes a log in pieces, as it comes; `tallies` are those of the proofs that need the log.
+    """Search a streamed log; `tallies` has the matches of each proof that needs the log.
 
-    The log is searched line by line, colours removed. What credentials would be taken out of is
-    searched without them. After `seconds` of searching, the rest is not searched: see `unsearched`.
+    The log is searched line by line, without colours and without the credentials that redaction
+    removes. After `seconds` of searching the rest is skipped: see `unsearched`.
     """
 
     def __init__(
@@ -84,30 +84,30 @@ class LogSearch:
         self._spent = 0.0
         self._searched = 0
         self._unsearched = 0
-        # The line that has not ended, without what was searched of it but for one character.
+        # The unfinished line, without its searched part except for one character.
         self._rest = ""
         self._is_inside = False
         self._ended_in_cr = False
 
     def feed(self, data: bytes) -> None:
-        """Search the next piece."""
+        """Search the next chunk of the log."""
         if self._spent > self._seconds:
             self._unsearched += len(data)
             return
-        begun = self._clock()
+        started = self._clock()
         self._searched += len(data)
         self._take(self._decode(data))
-        self._spent += self._clock() - begun
+        self._spent += self._clock() - started
 
     def finish(self) -> None:
-        """Search the last line, which may lack its end."""
+        """Search the last line, which may have no line break."""
         self._take(self._decode(b"", final=True))
         if self._rest:
             self._rest = self._advance(self._rest, ended=True)
 
     @property
     def unsearched(self) -> str:
-        """Return what was left out of the search and why, or nothing."""
+        """Return how much of the log was not searched and why; empty if all was searched."""
         if not self._unsearched:
             return ""
         total = self._searched + self._unsearched
@@ -141,11 +141,11 @@ class LogSearch:
                 tally.take(self._clean(line))
 
     def _advance(self, text: str, *, ended: bool) -> str:
-        """Search a line, or what is there of one; return what has to wait for more of it."""
+        """Search a line or the start of one; return the part that needs more input."""
         while len(text) > _SEGMENT + self._is_inside:
             start = int(self._is_inside)
             self._search_part(text[: start + _SEGMENT], start, start + _STEP)
-            # One character stays, so that no pattern takes the cut for the beginning of the line.
+            # One character is kept, so that `^` does not match at the cut.
             cut = start + _STEP - 1
             text, self._is_inside = text[cut:], True
             for tally in self.tallies.values():
@@ -164,7 +164,7 @@ class LogSearch:
                 tally.take_part(self._clean(text), start, stop)
 
     def _clean(self, text: str) -> str:
-        """Return a line that matches without credentials: what is judged is what is kept."""
+        """Return a matching line without credentials: the judged text is the stored text."""
         if not self._is_suspect:
             return text
         raw = text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Decides whether the proofs of an entry point hold, from its log and the files it wrote."""
+"""Check the proofs of an entry point against its log and the files that it wrote."""
 
 import fnmatch
 import re
@@ -32,7 +32,7 @@ _MAGIC: Final[Mapping[FileKind, tuple[bytes, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrittenFile:
-    """A file that the run wrote afresh; `head` is its first 64 bytes."""
+    """A file that the run wrote; `head` is its first 64 bytes."""
 
     path: str
     size_bytes: int
@@ -72,7 +72,7 @@ def may_crawl(pattern: str) -> bool:
 
 
 def check_proofs(log: LogSearch, *, files: Sequence[WrittenFile]) -> tuple[ProofObservation, ...]:
-    """Return each proof with what was found in the log, which has ended, and among the files."""
+    """Return the observation of each proof; the log has ended."""
     log.finish()
     return tuple(_check(proof, log, files) for proof in log.proofs)
 
@@ -97,10 +97,10 @@ def _check(proof: Proof, log: LogSearch, files: Sequence[WrittenFile]) -> ProofO
 
 
 def _file(proof: FileProof, files: Sequence[WrittenFile]) -> tuple[bool, str]:
-    named = [file for file in files if fnmatch.fnmatchcase(file.path, proof.file)]
-    if not named:
+    matches = [file for file in files if fnmatch.fnmatchcase(file.path, proof.file)]
+    if not matches:
         return False, f"{proof.file} was not written"
-    best = max(named, key=lambda file: file.size_bytes)
+    best = max(matches, key=lambda file: file.size_bytes)
     if best.size_bytes < proof.min_bytes:
         return False, f"{best.path} has {best.size_bytes} of at least {proof.min_bytes} bytes"
     if not _is_kind(best.head, proof.kind):

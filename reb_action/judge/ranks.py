@@ -1,13 +1,13 @@
-"""Reads the evidence that each rank's own communication library left in its debug log.
+"""Read which ranks took part in collectives, from the debug logs of NCCL.
 
-NCCL has said "joined a communicator" in these ways; `%s` is the calling function's name:
+NCCL logs "joined a communicator" in these forms; `%s` is the calling function's name:
 
     2.4          comm 0x… rank 0 nranks 2 cudaDev 0 nvmlDev 0 - Init COMPLETE
     2.7 to 2.18  comm 0x… rank 0 nranks 2 cudaDev 0 busId 1000 [commId 0x…] - Init COMPLETE
     2.19         comm 0x… rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x… - Init COMPLETE
     since 2.22   %s comm 0x… as 2.19, with `parent 0x…` for a part of another communicator
 
-and "takes part in a collective" always in this one:
+and "takes part in a collective" always in this form:
 
     AllReduce: opCount 0 sendbuff 0x… … comm 0x… [nranks=2] stream 0x…
 """
@@ -25,13 +25,13 @@ ENVIRONMENT: Final = {
     "NCCL_DEBUG_SUBSYS": "INIT,COLL",
     "NCCL_DEBUG_FILE": "{out}/nccl.%h.%p.log",
 }
-"""Makes NCCL itself record, one file per process, who took part in which collective."""
+"""Make NCCL log, in one file per process, which rank took part in which collective."""
 
 FILES: Final = "{out}/nccl.*.log"
 
 _RANKS: Final = 1024
 _DEVICES: Final = 64
-# NCCL cuts its lines at 1024 characters; what is longer was written by something else.
+# NCCL cuts its lines at 1024 characters; a longer line comes from another program.
 _REST: Final = r"[^\n]{0,800}"
 
 _JOINED: Final = re.compile(
@@ -49,8 +49,8 @@ _COLLECTIVE: Final = re.compile(
 def read_ranks(logs: Iterable[bytes]) -> tuple[Rank, ...]:
     """Return one Rank for each GPU with which a process joined communicators of several ranks.
 
-    Each log is one process's. The widest communicator names the rank; collectives count over all.
-    However long the logs are and whoever wrote them, there are at most 1024, 64 of them of one log.
+    Each log belongs to one process. The widest communicator gives the rank; collectives of all
+    communicators count. Logs are untrusted: at most 1024 ranks, and 64 of one log, are returned.
     """
     ranks = islice((rank for log in logs for rank in _read(log.decode("utf-8", "replace"))), _RANKS)
     return tuple(sorted(ranks, key=lambda rank: (rank.rank, rank.device)))
@@ -73,5 +73,5 @@ def _read(log: str) -> Iterator[Rank]:
 
 
 def _device(joined: re.Match[str]) -> str:
-    """Return the bus address or, of a version that tells none, the GPU's number."""
+    """Return the bus address or, for a version without it, the GPU's number."""
     return joined[6] or joined[5] or joined[4]

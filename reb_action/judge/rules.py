@@ -1,4 +1,4 @@
-"""What the rules of several levels share."""
+"""Functions that the rules of several levels share."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,31 +15,31 @@ Judge = Callable[[Manifest, Observation], LevelResult]
 
 
 def find_library_fault(manifest: Manifest, witness: Witness) -> str | None:
-    """Say which framework of the manifest no process had loaded, if any."""
-    absent = [one for one in manifest.frameworks if not is_mapped(one, witness.libraries)]
+    """Return which frameworks of the manifest no process had loaded, or None."""
+    absent = [name for name in manifest.frameworks if not is_mapped(name, witness.libraries)]
     if not absent:
         return None
     return f"no process of the run had the native library of {' or '.join(absent)} loaded"
 
 
 def count_working_gpus(witness: Witness, *, least: int = BUSY_PERCENT) -> int:
-    """Return how many GPUs worked and held memory of this run: a neighbour's work is neither."""
+    """Return how many GPUs worked and held memory of this run; other processes do not count."""
     return sum(
         gpu.peak_utilisation_percent >= least and gpu.peak_memory_mib > 0 for gpu in witness.gpus
     )
 
 
 def list_names(what: str, names: list[str]) -> str | None:
-    """Return how many names there are, and the first of them; None for no name."""
+    """Return the number of names and the first eight; None if the list is empty."""
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return f"{len(names)} {what}: {shown}" if names else None
 
 
 def outcome_of(holds: bool) -> Outcome:
-    """Return PASSED where a level holds, else FAILED."""
+    """Return PASSED if a level holds, else FAILED."""
     return Outcome.PASSED if holds else Outcome.FAILED
 
 
 def result_of(level: Level, outcome: Outcome, paper: Outcome, reason: str) -> LevelResult:
-    """Return the result of a level that has no more than an outcome and a reason."""
+    """Return the result of a level that has only an outcome and a reason."""
     return LevelResult(level=level, outcome=outcome, paper=paper, reason=reason)

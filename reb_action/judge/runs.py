@@ -1,4 +1,4 @@
-"""Judges C1, C3 and C4: the runs of the repository's own entry point."""
+"""Judge C1, C3 and C4: the runs of the repository's own entry point."""
 
 from reb_action.judge.rules import (
     BUSY_PERCENT,
@@ -14,12 +14,12 @@ from reb_action.model.verdict import LevelResult
 
 
 def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
-    """C1 holds when the entry point ran on the CPU and its proofs hold."""
+    """C1 passes if the entry point ran on the CPU and its proofs hold."""
     return _judge_run(Level.C1, manifest, seen)
 
 
 def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
-    """C3 holds when, besides, NVML saw the run's own work on a GPU."""
+    """C3 also requires that NVML saw the run's own work on a GPU."""
     assert isinstance(seen, RunObservation)  # noqa: S101
     return _judge_run(
         Level.C3, manifest, seen, None if count_working_gpus(seen.witness) else _idle(seen)
@@ -27,7 +27,7 @@ def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
 
 
 def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
-    """C4 holds when, besides, every rank used a GPU of its own and took part in collectives."""
+    """C4 also requires that every rank used its own GPU and took part in collectives."""
     assert isinstance(seen, RunObservation)  # noqa: S101
     return _judge_run(Level.C4, manifest, seen, _rank_fault(manifest, seen))
 
@@ -45,7 +45,7 @@ def _judge_run(
         reason = f"the entry point ended with exit code {seen.exit_code}"
         return result_of(level, Outcome.FAILED, Outcome.FAILED, reason)
     if seen.changed:
-        # What ran was not the commit, and so not what either scoring asks about.
+        # The code that ran is not the commit, so both scorings fail.
         reason = _changed(seen.changed, "entry point")
         return result_of(level, Outcome.FAILED, Outcome.FAILED, reason)
     fault = (
@@ -76,15 +76,15 @@ def _decoy_fault(seen: RunObservation) -> str | None:
 
 
 def _changed(files: tuple[Touched, ...], run: str) -> str:
-    first, more = files[0], len(files) - 1
+    first, others = files[0], len(files) - 1
     what = {
         Change.MODIFIED: "was modified",
         Change.DELETED: "was deleted",
         Change.SHADOWED: "was put in the place of a tracked module",
         Change.PUT_BACK: "was modified and put back",
     }[first.change]
-    others = f", and {more} more" if more else ""
-    return f"{first.path} {what} while the {run} ran{others}"
+    suffix = f", and {others} more" if others else ""
+    return f"{first.path} {what} while the {run} ran{suffix}"
 
 
 def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:

@@ -1,4 +1,4 @@
-"""Puts verdicts together: what each agent comes to, in both scorings, and what is missing."""
+"""Build a scoreboard from verdicts: shares of each agent in both scorings, and missing trials."""
 
 from reb_action.score.board import score
 

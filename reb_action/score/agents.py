@@ -1,4 +1,4 @@
-"""What one agent, with one model, comes to over its trials."""
+"""Compute the score of one agent with one model over its trials."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""From verdicts, and reasons why there is none, to a scoreboard."""
+"""Build the scoreboard from verdicts and from the reasons for missing verdicts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping

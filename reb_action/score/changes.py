@@ -1,4 +1,4 @@
-"""Says what differs between two scoreboards: per level, what is fixed, broken and unchanged."""
+"""Compare two scoreboards: fixed, broken and unchanged pairs for each level."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -88,7 +88,7 @@ def compare(
 
 
 def has_changes(found: Iterable[LevelChange]) -> bool:
-    """Say whether anything is fixed or broken."""
+    """Tell whether any pair is fixed or broken."""
     return any(one.of(Turn.FIXED) or one.of(Turn.BROKEN) for one in found)
 
 

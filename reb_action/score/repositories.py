@@ -1,4 +1,4 @@
-"""What applies to each repository, for the trials that cannot say it themselves."""
+"""Facts about each repository that trials without a verdict need."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How sure a share is, from the number of trials alone."""
+"""Confidence intervals of shares and the sign test, from numbers of trials."""
 
 from math import comb, sqrt
 from typing import Final
@@ -11,7 +11,7 @@ def wilson(passed: int, counted: int) -> tuple[float, float] | None:
     """Return Wilson's score interval at 95 %, each bound from 0 to 1; None where nothing counts.
 
     E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927;
-    without continuity correction. It takes the trials for independent.
+    without continuity correction. It assumes independent trials.
     """
     if counted == 0:
         return None

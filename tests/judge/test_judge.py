@@ -152,7 +152,7 @@ CASES = {
     ),
     "report beside nothing, C5": (
         *("C5", {"interpreter": None, "observations": {}}),
-        *(INVALID, INVALID, "the report was never held against an observation; run it again"),
+        *(INVALID, INVALID, "the report was not compared with an observation; run it again"),
     ),
     "silent report, C5": (
         *("C5", {"observations": {}}),
@@ -274,7 +274,8 @@ def test_equal_evidence_gives_equal_bytes(given_):
     first, second = (documents.to_json(judge(given_)) for _ in range(2))
     assert documents.dump_json(first) == documents.dump_json(second)
     assert (
-        documents.problem({"document": "verdict", "schema": 1, "value": first}, "verdict") is None
+        documents.find_problem({"document": "verdict", "schema": 1, "value": first}, "verdict")
+        is None
     )
 
 

@@ -120,7 +120,7 @@ def test_head_of_every_event(api, tmp_path, event, payload, env, sha):
     ("event", "payload"), [("pull_request", {}), ("merge_group", {}), ("workflow_run", {})]
 )
 def test_event_without_its_commit_writes_nothing(api, tmp_path, event, payload):
-    with pytest.raises(UsageError, match="names no commit to write about"):
+    with pytest.raises(UsageError, match="has no commit to report on"):
         here(api, tmp_path, event=event, payload=payload)
     assert api.writes() == []
 

@@ -229,7 +229,7 @@ def test_artifact_that_was_swapped_after_it_was_listed_is_missing(forked, tmp_pa
     stored.served = zips.made([("session.json", b"evil")])
     done = publish(forked, tmp_path)
     assert done[0][0] == "read an artifact"
-    assert "it is not the file that was listed" in done[0][1]
+    assert "its digest differs from the listed digest" in done[0][1]
     assert "comment on #5" in [what for what, _ in done]
 
 

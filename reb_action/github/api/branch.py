@@ -1,4 +1,4 @@
-"""Files on a branch of their own: one commit without a clone, never forced."""
+"""Push files to a branch in one commit: no clone, no force push."""
 
 import base64
 import re
@@ -25,7 +25,7 @@ from reb_action.github.api.tree import (
 from reb_action.model.github import Effect, Push, RunOrder, Written
 
 ORDER_FILE: Final = ".researchenvbench-run"
-"""Says which run wrote a folder, so that an older one leaves it alone."""
+"""Names the run that wrote a folder, so that an older run does not overwrite it."""
 ATTEMPTS: Final = 8
 _CONFLICT: Final = 409
 _INVALID: Final = 422
@@ -34,7 +34,7 @@ _INVALID: Final = 422
 def push(transport: Transport, push: Push) -> Written:
     """Add one commit that makes a folder of a branch what `push` says.
 
-    Where another push moves the branch meanwhile, all is compared with the new tip.
+    If another push moves the branch, the files are compared with the new tip.
     """
     what = f"push to the branch {push.branch!r}"
     call = Call(path="", what=what, need=Need.CONTENTS_WRITE)
@@ -47,8 +47,10 @@ def push(transport: Transport, push: Push) -> Written:
         commit = commit_on(transport, call, push, tip=tip, files=files)
         if _move(transport, call, push.branch, tip=tip, commit=text(commit, "sha")):
             return Written(effect=effect, url=text(commit, "html_url"))
-        transport.patience.wait(0.25 * 2**attempt, what=what)
-    raise GitHubError(f"{what}: others moved it {ATTEMPTS} times; run the job again")
+        transport.budget.wait(0.25 * 2**attempt, what=what)
+    raise GitHubError(
+        f"{what}: the branch changed concurrently {ATTEMPTS} times; run the job again"
+    )
 
 
 def file(transport: Transport, branch: str, path: str) -> bytes | None:
@@ -69,7 +71,7 @@ def file(transport: Transport, branch: str, path: str) -> bytes | None:
 
 
 def _placed(push: Push) -> dict[str, bytes]:
-    """Return the files by their path on the branch, and the one that says which run wrote them."""
+    """Return the files by their path on the branch, with the file that names the run."""
     order = f"{push.order.run_id} {push.order.attempt}\n".encode()
     prefix = f"{push.folder}/" if push.folder else ""
     return {f"{prefix}{name}": data for name, data in {**push.files, ORDER_FILE: order}.items()}
@@ -78,7 +80,7 @@ def _placed(push: Push) -> dict[str, bytes]:
 def _effect(
     transport: Transport, call: Call, push: Push, *, tip: Tip | None, files: Mapping[str, bytes]
 ) -> Effect:
-    """Say what the push will come to, before anything is written."""
+    """Return the effect of the push, before anything is written."""
     if tip is None:
         return Effect.CREATED
     if not changes_of(push, tip, files):
@@ -92,7 +94,7 @@ def _effect(
 
 
 def _move(transport: Transport, call: Call, branch: str, *, tip: Tip | None, commit: str) -> bool:
-    """Point the branch to a commit; False where another push was faster."""
+    """Point the branch to a commit; False if another push was faster."""
     try:
         if tip is None:
             make(transport, call, "git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
@@ -103,7 +105,7 @@ def _move(transport: Transport, call: Call, branch: str, *, tip: Tip | None, com
     except RefusedError as error:
         if error.status == _CONFLICT:
             return False
-        # A rule of the repository is told by the same status; then nobody has moved it.
+        # A repository rule has the same status; then the branch has not moved.
         before = None if tip is None else tip.commit
         if error.status != _INVALID or head_of(transport, call, branch) == before:
             raise

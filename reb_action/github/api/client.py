@@ -1,4 +1,4 @@
-"""What we say to GitHub and ask of it: one method each, plain values in and out."""
+"""The operations on GitHub that publishing needs: plain values in and out."""
 
 import time
 from collections.abc import Callable
@@ -7,8 +7,7 @@ from typing import BinaryIO
 from reb_action.github.api import branch as branches
 from reb_action.github.api import checks, comments, runs
 from reb_action.github.api import download as downloads
-from reb_action.github.api.pacing import Patience
-from reb_action.github.api.transport import Transport
+from reb_action.github.api.transport import RequestBudget, Transport
 from reb_action.model.github import (
     Artifact,
     CheckRun,
@@ -34,11 +33,11 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         pacing = pacing or Pacing()
-        patience = Patience(pacing, clock=clock, sleep=sleep)
-        self._transport = Transport(server, patience, seconds=pacing.request_seconds)
+        budget = RequestBudget(pacing, clock=clock, sleep=sleep)
+        self._transport = Transport(server, budget, seconds=pacing.request_seconds)
 
     def login(self) -> str:
-        """Return who the token is, as its comments say it: `github-actions[bot]`."""
+        """Return the account of the token, such as `github-actions[bot]`."""
         return runs.login(self._transport)
 
     def default_branch(self) -> str:
@@ -50,7 +49,7 @@ class Client:
         return runs.workflow_run(self._transport, run_id)
 
     def pull_requests(self, run: WorkflowRun) -> tuple[PullRequest, ...]:
-        """Return the open pull requests that a run was for, the oldest first."""
+        """Return the open pull requests of a run, the oldest first."""
         return runs.pull_requests(self._transport, run)
 
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
@@ -66,7 +65,7 @@ class Client:
         return checks.upsert(self._transport, check)
 
     def comment(self, comment: Comment, *, author: str | None = None) -> Written:
-        """Write the one comment of its key by `author` (the token's), but never set it back."""
+        """Write the comment of its key by `author` (default: the token); a newer one stays."""
         return comments.upsert(self._transport, comment, author=author or self.login())
 
     def push(self, push: Push) -> Written:

@@ -1,4 +1,4 @@
-"""Fetches an artifact's zip from where GitHub points to, without the token and within a limit."""
+"""Download an artifact's zip from GitHub's storage, without the token and within a size limit."""
 
 import hashlib
 from typing import BinaryIO, Final
@@ -34,19 +34,21 @@ def download(transport: Transport, artifact: Artifact, file: BinaryIO, *, limit_
                 # Not the error's text: it quotes the address, which is signed.
                 status = "" if error.response is None else f" {error.response.status_code}"
                 raise GitHubError(f"{what}: no file ({type(error).__name__}{status})") from None
-            transport.patience.wait(2.0**repeat, what=what)
+            transport.budget.wait(2.0**repeat, what=what)
             continue
         if artifact.digest not in (None, f"sha256:{digest}"):
-            raise GitHubError(f"{what}: it is not the file that was listed; run the job again")
+            raise GitHubError(
+                f"{what}: its digest differs from the listed digest; run the job again"
+            )
         return
 
 
 def _fetch(
     transport: Transport, address: str, file: BinaryIO, *, what: str, limit_bytes: int
 ) -> str:
-    """Write what stands there, from the file's start; returns its SHA-256."""
+    """Write the response to the start of the file; return its SHA-256."""
     if urlsplit(address).scheme not in ("https", urlsplit(transport.api_url).scheme):
-        raise GitHubError(f"{what}: GitHub points to an address without https")
+        raise GitHubError(f"{what}: GitHub redirects to an address without https")
     file.seek(0)
     file.truncate()
     digest, size = hashlib.sha256(), 0
@@ -75,4 +77,4 @@ def _no_password(request: requests.PreparedRequest) -> requests.PreparedRequest:
 
 
 def _too_large(what: str, limit_bytes: int) -> GitHubError:
-    return GitHubError(f"{what}: it is larger than {limit_bytes / 1024**2:.0f} MiB and is not read")
+    return GitHubError(f"{what}: it is larger than the limit of {limit_bytes / 1024**2:.0f} MiB")

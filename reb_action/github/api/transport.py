@@ -1,4 +1,14 @@
-"""One request to GitHub, repeated where its documentation says so; all pages of a list."""
+"""Send requests to GitHub's API: retries, rate limits, a request budget and pagination.
+
+PyGithub builds and sends each request; the rest is our own code, because PyGithub cannot do it:
+
+- bound the total waiting time of a job (its retry waits for each request, without a sum)
+- bound the number of requests, so that other jobs keep part of the hourly limit
+- name the missing `permissions:` entry in an error
+- repeat a request without an answer only if it is idempotent
+- never send the token to another host: redirects are not followed, pages stay on the API's host
+- use GitHub's own clock for the reset of a limit
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,12 +33,12 @@ from reb_action.github.api.faults import (
     limit_seconds,
     refusal,
 )
-from reb_action.github.api.pacing import LIMIT_HITS, Patience
-from reb_action.model.github import Server
+from reb_action.model.github import Pacing, Server
 
 PAGE: Final = 100
 PAGES: Final = 100
 REPEATS: Final = 3
+LIMIT_HITS: Final = 4
 _VERSION: Final = "2022-11-28"
 _LIMITS: Final = (Fault.PRIMARY_LIMIT, Fault.SECONDARY_LIMIT)
 
@@ -37,9 +47,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """A request: `what` names it in errors, `need` is the permission it takes.
+    """A request: `what` names it in errors, `need` is the permission that it requires.
 
-    `again`: doing it twice is as good as once, so it may be repeated when no answer came.
+    `again`: the request is idempotent, so it is repeated if no answer came.
     """
 
     verb: str = "GET"
@@ -52,12 +62,54 @@ class Call:
     write: bool = False
 
 
-class Transport:
-    """The connection; it never sends the token to another host than the API's."""
+class RequestBudget:
+    """Count requests, space writes and wait, within the limits of `Pacing`."""
 
-    def __init__(self, server: Server, patience: Patience, *, seconds: float) -> None:
+    def __init__(
+        self, pacing: Pacing, *, clock: Callable[[], float], sleep: Callable[[float], None]
+    ) -> None:
+        self.now = clock
+        self._sleep = sleep
+        self._pacing = pacing
+        self._requests = pacing.requests
+        self._seconds = pacing.waiting_seconds
+        self._last_write = float("-inf")
+
+    def before(self, *, write: bool, what: str) -> None:
+        """Take one request from the budget; before a write, keep the distance to the last one."""
+        if self._requests == 0:
+            raise GitHubError(
+                f"{what}: {self._pacing.requests} requests were made and no more are allowed here, "
+                "so that other jobs of the repository keep some of its hourly limit"
+            )
+        self._requests -= 1
+        early = self._last_write + self._pacing.between_writes - self.now()
+        if write and early > 0:
+            self._sleep(early)
+
+    def after(self, *, write: bool) -> None:
+        """Note when a write ended."""
+        if write:
+            self._last_write = self.now()
+
+    def wait(self, seconds: float, *, what: str) -> None:
+        """Sleep; raises GitHubError if this exceeds the waiting time that remains."""
+        if seconds > self._seconds:
+            raise GitHubError(
+                f"{what}: rate limited: GitHub asks to wait {seconds:.0f} s, and only "
+                f"{self._seconds:.0f} s of {self._pacing.waiting_seconds:.0f} s are left; "
+                "run the job again later"
+            )
+        self._seconds -= seconds
+        self._sleep(seconds)
+
+
+class Transport:
+    """A connection to the API; it sends the token to no other host."""
+
+    def __init__(self, server: Server, budget: RequestBudget, *, seconds: float) -> None:
         self.repository = f"/repos/{server.repository}"
-        self.patience = patience
+        self.budget = budget
         self.seconds = seconds
         self.api_url = server.api_url
         self._requester = github.Github(
@@ -72,27 +124,29 @@ class Transport:
         ).requester
 
     def send(self, call: Call) -> Json:
-        """Return the answer's body; raises GitHubError."""
+        """Send a request and return the body of the answer; raises GitHubError."""
         return self._exchange(call)[1]
 
     def graphql(self, query: str, *, what: str, need: Need) -> Json:
-        """Return the answer to a query that changes nothing."""
+        """Return the answer to a read-only query."""
         url = self._requester.graphql_url
         body: Json = {"query": query, "variables": {}}
         return self.send(Call(verb="POST", path=url, body=body, what=what, need=need))
 
     def pages(self, call: Call, *names: str) -> tuple[Json, ...]:
-        """Return the items of every page; `names` lead to a page's list."""
-        found: list[Json] = []
-        asked = replace(call, query=(*call.query, ("per_page", str(PAGE))))
+        """Return the items of every page; `names` is the path to the list within a page."""
+        collected: list[Json] = []
+        request = replace(call, query=(*call.query, ("per_page", str(PAGE))))
         for _ in range(PAGES):
-            answer, body = self._exchange(asked)
-            found += fields.items(body, *names)
+            answer, body = self._exchange(request)
+            collected += fields.items(body, *names)
             following = _next(answer)
             if following is None:
-                return tuple(found)
-            asked = replace(call, path=following, query=())
-        raise GitHubError(f"{call.what}: there are more than {PAGES * PAGE} and we stop here")
+                return tuple(collected)
+            request = replace(call, path=following, query=())
+        raise GitHubError(
+            f"{call.what}: GitHub lists more than {PAGES * PAGE} items, which is the limit"
+        )
 
     def location(self, call: Call) -> str:
         """Return where GitHub redirects to."""
@@ -102,16 +156,16 @@ class Transport:
         return answer.headers["location"]
 
     def until_known(self, attempt: Callable[[], T], *, what: str) -> T:
-        """Return what an attempt does that looks before it writes, again where one got lost."""
+        """Run an attempt that checks before it writes; repeat it if an answer was lost."""
         for repeat in range(REPEATS):
             try:
                 return attempt()
             except LostError:
-                self.patience.wait(2.0**repeat, what=what)
+                self.budget.wait(2.0**repeat, what=what)
         return attempt()
 
     def _exchange(self, call: Call, *, redirect: bool = False) -> tuple[Answer, Json]:
-        """Return an answer that is a success, waiting for limits to pass."""
+        """Return a successful answer; wait while a rate limit applies."""
         hits = 0
         while True:
             answer, body = self._answered(call)
@@ -119,12 +173,12 @@ class Transport:
                 return answer, body
             if fault_of(answer) not in _LIMITS or hits == LIMIT_HITS:
                 raise refusal(answer, what=call.what, need=call.need)
-            seconds = limit_seconds(answer, now=self.patience.now(), hits=hits)
-            self.patience.wait(seconds, what=call.what)
+            seconds = limit_seconds(answer, now=self.budget.now(), hits=hits)
+            self.budget.wait(seconds, what=call.what)
             hits += 1
 
     def _answered(self, call: Call) -> tuple[Answer, Json]:
-        """Return an answer of GitHub's; where none came, ask again what may be asked again."""
+        """Return an answer; if none came, repeat an idempotent request."""
         repeats = 0
         while True:
             try:
@@ -134,19 +188,19 @@ class Transport:
                     raise
                 if repeats == REPEATS:
                     raise GitHubError(str(lost)) from None
-            self.patience.wait(2.0**repeats, what=call.what)
+            self.budget.wait(2.0**repeats, what=call.what)
             repeats += 1
 
     def _once(self, call: Call) -> tuple[Answer, Json]:
-        """Send once; raises LostError where the network or the server fails."""
-        self.patience.before(write=call.write, what=call.what)
+        """Send once; raises LostError if the network or the server fails."""
+        self.budget.before(write=call.write, what=call.what)
         try:
             answer, body = self._send(call)
         except (requests.RequestException, NotJsonError) as error:
             # Not the error's text, which quotes addresses.
             raise LostError(f"{call.what}: no answer ({type(error).__name__})") from None
         finally:
-            self.patience.after(write=call.write)
+            self.budget.after(write=call.write)
         if answer.status >= SERVER_ERROR:
             raise LostError(str(refusal(answer, what=call.what, need=call.need)))
         return answer, body
@@ -171,7 +225,7 @@ def _answer(status: int, headers: dict[str, str], output: str) -> tuple[Answer, 
     try:
         body = parse_json(output.encode()) if output else None
     except NotJsonError:
-        # A proxy's error page is an answer; a success that cannot be read is none.
+        # A proxy's error page counts as an answer; an unreadable success does not.
         if status < 300:
             raise
         body = None
@@ -180,7 +234,7 @@ def _answer(status: int, headers: dict[str, str], output: str) -> tuple[Answer, 
 
 
 def _next(answer: Answer) -> str | None:
-    """Return the next page's address; of it PyGithub takes the path and stays on the API's host."""
+    """Return the address of the next page; PyGithub uses only its path, on the API's host."""
     for link in parse_header_links(answer.headers.get("link", "")):
         if link.get("rel") == "next":
             return link["url"]

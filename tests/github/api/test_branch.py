@@ -170,7 +170,7 @@ def test_a_branch_that_never_stands_still_is_given_up(api):
     with pytest.raises(GitHubError) as caught:
         client_of(api).push(PUSH)
     assert str(caught.value) == (
-        "push to the branch 'site': others moved it 8 times; run the job again"
+        "push to the branch 'site': the branch changed concurrently 8 times; run the job again"
     )
     assert api.clock.slept == [0.25, 0.5, 1, 2, 4, 8, 16, 32]
 

@@ -245,7 +245,7 @@ def test_a_reset_is_told_by_the_servers_clock(api):
     """A runner whose clock is 10 minutes fast would not wait at all."""
     api.remaining, api.reset = 0, api.clock() + 90
     ahead = client_of(api)
-    ahead._transport.patience.now = lambda: api.clock() + 600
+    ahead._transport.budget.now = lambda: api.clock() + 600
     assert ahead.default_branch() == "main"
     assert api.clock.slept == [90]
 
@@ -261,16 +261,16 @@ def test_a_limit_of_24_minutes_is_not_waited_for(api):
     """EnricoMi/publish-unit-test-result-action#170: a run slept as long."""
     api.remaining, api.reset = 0, api.clock() + 24 * 60
     assert error_of(client_of(api).default_branch) == (
-        "read the repository: GitHub asks for 1440 s more patience and only 300 s of 300 s are "
-        "left; run the job again later"
+        "read the repository: rate limited: GitHub asks to wait 1440 s, and only 300 s of "
+        "300 s are left; run the job again later"
     )
     assert (len(api.seen), api.clock.slept) == (1, [])
 
 
-def test_patience_is_shared_by_all_requests_of_a_client(api):
+def test_waiting_time_is_shared_by_all_requests_of_a_client(api):
     trouble(api, status=429, headers={"retry-after": "100"}, times=3)
     client = client_of(api, waiting_seconds=250)
-    assert "asks for 100 s more patience and only 50 s of 250 s" in error_of(client.default_branch)
+    assert "asks to wait 100 s, and only 50 s of 250 s" in error_of(client.default_branch)
     assert api.clock.slept == [100, 100]
 
 
@@ -444,7 +444,7 @@ def test_a_list_without_end_ends(api):
     link = f'<{api.url}/repos/octo/bench/issues/1/comments?page=2>; rel="next"'
     trouble(api, path="/comments", status=200, text="[]", headers={"link": link}, times=200)
     assert error_of(lambda: client_of(api).comment(COMMENT)) == (
-        "write the comment on #1: there are more than 10000 and we stop here"
+        "write the comment on #1: GitHub lists more than 10000 items, which is the limit"
     )
 
 

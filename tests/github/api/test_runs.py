@@ -196,19 +196,20 @@ def test_without_a_digest_none_is_compared(api):
 def test_another_file_than_the_one_listed_is_refused(api):
     api.world.add_artifact("reb-a", b"zip", served=b"zap")
     assert failure(api) == (
-        "download the artifact 'reb-a': it is not the file that was listed; run the job again"
+        "download the artifact 'reb-a': its digest differs from the listed digest; "
+        "run the job again"
     )
 
 
 def test_what_is_listed_as_too_large_is_not_asked_for(api):
     api.world.add_artifact("reb-a", b"z" * (MIB + 1))
-    assert failure(api) == "download the artifact 'reb-a': it is larger than 1 MiB and is not read"
+    assert failure(api) == "download the artifact 'reb-a': it is larger than the limit of 1 MiB"
     assert api.stored == []
 
 
 def test_what_is_larger_than_listed_is_not_read_on(api):
     api.world.add_artifact("reb-a", b"zip", served=b"z" * 40 * MIB)
-    assert failure(api) == "download the artifact 'reb-a': it is larger than 1 MiB and is not read"
+    assert failure(api) == "download the artifact 'reb-a': it is larger than the limit of 1 MiB"
 
 
 def test_an_artifact_that_expired_is_told(api):
@@ -259,7 +260,7 @@ def test_an_address_of_another_kind_is_not_followed(api, address):
     headers = {"location": address}
     api.troubles.append(Trouble(verb="GET", path="/zip", status=302, headers=headers))
     assert failure(api) == (
-        "download the artifact 'reb-a': GitHub points to an address without https"
+        "download the artifact 'reb-a': GitHub redirects to an address without https"
     )
 
 
