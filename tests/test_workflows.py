@@ -70,6 +70,20 @@ def test_defaults_are_the_options_own():
         assert one.get("default", "") == told or name in {"repository", *INSTALLER}, name
 
 
+OWN_WORDS = {"model", "repository", "results", "token", *INSTALLER, *SECRETS}
+"""Inputs whose description differs from the help of the option."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_descriptions_are_the_help_of_the_options(name):
+    params = [one for command in COMMANDS[name] for one in cli.commands[command].params]
+    helps = {one.envvar: one.help for one in params if getattr(one, "help", None)}
+    for key, one in read(ROOT / name)["inputs"].items():
+        if key not in OWN_WORDS:
+            (envvar,) = named([key])
+            assert one["description"] == helps[envvar].replace(" --", " "), key
+
+
 @pytest.mark.parametrize("command", sorted(cli.commands))
 def test_envvar_of_every_option_is_its_name(command):
     for one in cli.commands[command].params:

@@ -119,8 +119,8 @@ gate_options = pass_group(
         envvar="REB_FAIL_ON",
         default="invalid",
         show_default=True,
-        help="What fails the job: never, invalid (a fault of reb or the runner), any, or levels"
-        " that must pass, separated by commas.",
+        help="What fails the job: never, invalid (a fault of reb or the runner, or a missing"
+        " trial), any, or levels that must pass, separated by commas.",
     ),
     click.option(
         "--scoring",
@@ -223,7 +223,7 @@ place_options = pass_group(
         default=0,
         show_default=True,
         type=click.IntRange(0, 64),
-        help="Number of GPUs available.",
+        help="Number of GPUs available. Without enough of them C2, C3 and C4 are invalid.",
     ),
     click.option(
         "--network",

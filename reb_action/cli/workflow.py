@@ -94,7 +94,8 @@ plan_options = pass_group(
         envvar="REB_RUNS_ON",
         default='"ubuntu-latest"',
         show_default=True,
-        help="Labels of the runners, as JSON.",
+        help="Labels of the runners, as JSON. Pull requests from forks need hosted or ephemeral"
+        " runners.",
     ),
     agent_seconds_option,
     model_option,

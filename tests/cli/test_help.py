@@ -118,3 +118,19 @@ def test_every_exit_code_of_ours_is_listed():
     codes = {kind.exit_code for kind in kinds if issubclass(kind, errors.RebError)}
     listed = {line.split()[0] for line in shown([]).split("Exit codes:")[1].splitlines() if line}
     assert {str(code) for code in codes} | {"0", "130"} == listed
+
+
+def test_command_list_cuts_no_description_at_80_columns():
+    listing = CliRunner().invoke(main.cli, ["--help"], terminal_width=80).output
+    assert "..." not in listing.split("Commands:")[1]
+    summaries = {name: one.help.splitlines()[0] for name, one in main.cli.commands.items()}
+    assert {name: line for name, line in summaries.items() if len(line) > 72} == {}
+
+
+def test_validate_imports_neither_docker_nor_rich():
+    program = (
+        "import sys; from reb_action.cli.main import cli;"
+        f"cli(['validate', {str(REPOS)!r}], standalone_mode=False);"
+        "sys.exit(not {'docker', 'rich', 'jinja2', 'github'}.isdisjoint(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
