@@ -14,40 +14,24 @@ import functools
 import glob
 import json
 import os
-import re
-import stat
-import struct
 import sys
 import zipfile
 
-CODE_LIMIT, SOURCE_LIMIT, LINE_LIMIT = 4096, 64 << 10, 100
-METADATA_LIMIT, METADATA_TOTAL, TABLE_LIMIT = 16 << 20, 64 << 20, 32 << 20
-ENTRIES_LIMIT, MANY, DYNAMIC_SYMBOLS = 4000, 500, 11
-LIBRARIES = ("site-packages", "dist-packages", "lib-dynload")
-# Comments and string literals, whether they end or not: no code is in them.
-NO_CODE = re.compile(
-    rb'#[^\n]*|(?:\b[bfru]{1,2})?(?:"""(?:\\.|[^\\])*?(?:"""|\Z)|\'\'\'(?:\\.|[^\\])*?(?:\'\'\'|\Z)'
-    rb'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?)',
-    re.DOTALL | re.IGNORECASE,
+# The interpreter runs isolated, so the folder of the probes is not on its path.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+from installed_code import (  # noqa: E402
+    CODE_LIMIT,
+    SOURCE_LIMIT,
+    code_in,
+    code_of_text,
+    content,
+    initialises,
 )
 
-
-def opened(path):
-    """Open a regular file; raises OSError for what is none, and is held up by no pipe."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError("no regular file")
-    return os.fdopen(descriptor, "rb")
-
-
-def content(path, limit):
-    """Return the first bytes of a regular file, or nothing."""
-    try:
-        with opened(path) as stream:
-            return stream.read(limit)
-    except (OSError, ValueError):
-        return b""
+METADATA_LIMIT, METADATA_TOTAL = 16 << 20, 64 << 20
+ENTRIES_LIMIT, MANY = 4000, 500
+LIBRARIES = ("site-packages", "dist-packages", "lib-dynload")
 
 
 class Metadata:
@@ -85,55 +69,6 @@ class Metadata:
         for path in [*found, os.path.join(folder, "EGG-INFO", "top_level.txt")]:
             for line in self.lines(path):
                 self.names |= set(line.split()) & self.wanted
-
-
-def exports(stream):
-    """Return (symbols, names) of an ELF's dynamic symbol table; 64 bits, little end first."""
-    head = stream.read(64)
-    if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
-        return b"", b""
-    size, count = struct.unpack_from("<HH", head, 58)
-    stream.seek(struct.unpack_from("<Q", head, 40)[0])
-    headers = stream.read(size * count)
-    sections = [struct.unpack_from("<IIQQQQII", headers, at) for at in range(0, len(headers), size)]
-    for one in (one for one in sections if one[1] == DYNAMIC_SYMBOLS):
-        parts = []
-        for section in (one, sections[one[6]]):
-            stream.seek(section[4])
-            parts.append(stream.read(min(section[5], TABLE_LIMIT)))
-        return parts
-    return b"", b""
-
-
-def initialises(path):
-    """Tell whether a file is a native library that defines the entry of the module of its name."""
-    name = b"PyInit_" + os.fsencode(os.path.basename(path).split(".")[0]) + b"\0"
-    try:
-        with opened(path) as stream:
-            symbols, names = exports(stream)
-    except (OSError, ValueError, IndexError, OverflowError, struct.error):
-        return False
-    at = {found.start() for found in re.finditer(re.escape(name), names)}
-    whole = symbols[: len(symbols) // 24 * 24] if at else b""
-    return any(one[0] in at and one[3] for one in struct.iter_unpack("<IBBHQQ", whole))
-
-
-def code_in(path):
-    """Return how many bytes of code a file has: neither comments, texts nor fillers."""
-    if path.endswith(".so"):
-        return CODE_LIMIT if initialises(path) else 0
-    return code_of_text(content(path, SOURCE_LIMIT), path)
-
-
-def code_of_text(data, name):
-    """Return how many bytes of code a source or bytecode file of this content has."""
-    if name.endswith(".pyc"):
-        # A header of 16 bytes, whose magic number ends a line, and a code object.
-        return len(data) if data[2:4] == b"\r\n" and data[16:17] in (b"\xe3", b"c") else 0
-    if b"\0" in data or not name.endswith(".py"):
-        return 0
-    lines = (line.strip() for line in NO_CODE.sub(b"", data).splitlines())
-    return sum(min(len(line), LINE_LIMIT) for line in lines if line not in (b"pass", b"..."))
 
 
 @functools.lru_cache(None)

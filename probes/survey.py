@@ -9,56 +9,33 @@ the interpreter is. How long it takes is bounded by the
 commit, whatever an agent left: nothing of its making is listed, read or removed without a limit.
 """
 
-import hashlib
 import itertools
 import json
 import os
 import stat
 import sys
 
-NATIVE_LIMIT, NATIVE_PATH = 2000, 1024
-ENTRIES_LIMIT, LISTED_LIMIT = 1000000, 20000
-READ_LIMIT, READ_BUDGET = 256 << 20, 8 << 30
+# The interpreter runs isolated, so the folder of the probes is not on its path.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+from survey_files import (  # noqa: E402
+    LISTED_LIMIT,
+    allow,
+    blob,
+    interpreter,
+    is_module,
+    listed,
+    mode_of,
+    open_up,
+    shown,
+    stamp,
+    walk,
+)
+
+NATIVE_LIMIT, NATIVE_PATH, READ_BUDGET = 2000, 1024, 8 << 30
 SKIPPED = {".git", "node_modules"}
 ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 CACHE = "__pycache__"
-
-
-def shown(path):
-    """Return a path as text that JSON can carry: an agent names files in any bytes."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def mode_of(path):
-    """Return the mode of what stands at a path itself, or 0 where nothing does."""
-    try:
-        return os.lstat(path).st_mode
-    except (OSError, ValueError):
-        return 0
-
-
-def allow(path, mode):
-    """Give a file or folder a mode of the commit; who cannot is told by what then fails."""
-    try:
-        os.chmod(path, mode)
-    except OSError:
-        return
-
-
-def open_up(folder):
-    """Give the owner back what it needs of its own folder: an agent may have taken it away."""
-    mode = mode_of(folder)
-    if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
-        allow(folder, 0o755)
-
-
-def listed(folder):
-    """Return the names in a folder, of very many only the first."""
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in itertools.islice(entries, LISTED_LIMIT)]
-    except OSError:
-        return []
 
 
 class Checkout:
@@ -206,59 +183,6 @@ class Checkout:
             return "modified"
 
 
-def stamp(path):
-    """Return when a file last changed, in ns: nobody but root can set that time."""
-    try:
-        return os.lstat(path).st_ctime_ns
-    except (OSError, ValueError):
-        return 0
-
-
-def blob(path, is_link, size):
-    """Return git's hash of a file's content, or of a symbolic link's target."""
-    digest = hashlib.sha1(b"blob %d\0" % size)
-    if is_link:
-        digest.update(os.fsencode(os.readlink(path)))
-        return digest.hexdigest()
-    with open(path, "rb") as stream:
-        while size > 0:
-            block = stream.read(min(size, 1 << 20))
-            digest.update(block)
-            size = size - len(block) if block else 0
-    return digest.hexdigest()
-
-
-def walk(root):
-    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes."""
-    waiting, left = [root], ENTRIES_LIMIT
-    while waiting and left > 0:
-        folder, names, files = waiting.pop(), [], []
-        open_up(folder)
-        try:
-            with os.scandir(folder) as entries:
-                for entry in itertools.islice(entries, left):
-                    (names if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
-        except OSError:
-            continue
-        left -= 1 + len(names) + len(files)
-        yield folder, names, files
-        waiting += [os.path.join(folder, name) for name in names]
-
-
-def is_module(path):
-    """Tell whether a file is an extension module: an ELF that can initialise a module."""
-    try:
-        if not os.path.isfile(path):
-            return 0, False
-        with open(path, "rb") as stream:
-            if stream.read(4) != b"\x7fELF":
-                return 4, False
-            data = stream.read(READ_LIMIT)
-    except OSError:
-        return 0, False
-    return len(data), b"PyInit_" in data
-
-
 def native(root, tracked):
     """Return untracked extension modules of the checkout: what was built in place."""
     found, budget = [], READ_BUDGET
@@ -276,26 +200,6 @@ def native(root, tracked):
         if len(found) > NATIVE_LIMIT:
             break
     return sorted(found)[:NATIVE_LIMIT]
-
-
-def interpreter(path):
-    """Return what the file is: `resolved`, `kind` (elf, script, other, missing...), `cpython`."""
-    seen = {"resolved": shown(os.path.realpath(path)), "kind": "missing", "cpython": False}
-    if not os.path.exists(path):
-        return dict(seen, kind="broken link" if os.path.islink(path) else "missing")
-    if not os.path.isfile(path):
-        return dict(seen, kind="not a file")
-    if not os.access(path, os.X_OK):
-        return dict(seen, kind="not executable")
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(READ_LIMIT)
-    except OSError:
-        return dict(seen, kind="not readable")
-    if data.startswith(b"\x7fELF"):
-        marks = (b"Py_BytesMain", b"Py_RunMain", b"libpython3")
-        return dict(seen, kind="elf", cpython=any(mark in data for mark in marks))
-    return dict(seen, kind="script" if data.startswith(b"#!") else "other")
 
 
 def main():

@@ -319,6 +319,7 @@ class Answering:
     def __init__(self, real, ended):
         self.layout, self.spec, self.ended, self.put_paths = real.layout, real.spec, ended, []
         self.halt, self.resume, self.read = real.halt, real.resume, real.read
+        self.clear = real.clear
 
     def run(self, command):
         assert command.argv[3].endswith("/survey.py")
