@@ -44,12 +44,12 @@ def context(scratch):
     return ProbeContext(sandbox=scratch, mount=mount, manifest=manifest)
 
 
-def argv(code):
+def command_of(code):
     """Return what runs other code in pyright's place."""
     return lambda *, tools, folder: (sys.executable, "-c", code, folder, tools)
 
 
-def render_interpreter(monkeypatch, death, *, when):
+def replace_pyright(monkeypatch, death, *, when):
     """Put a program in pyright's place, which dies when the environment is what `when` says."""
     code = (
         "import os, sys, time\n"
@@ -57,7 +57,7 @@ def render_interpreter(monkeypatch, death, *, when):
         f"if {when}:\n    {death}\n"
         f"print({FOUND!r})"
     )
-    monkeypatch.setattr(toolchain, "argv", argv(code))
+    monkeypatch.setattr(toolchain, "build_command", command_of(code))
     monkeypatch.setattr(pyright, "_TIMEOUT_SECONDS", 2)
 
 
@@ -66,14 +66,14 @@ TREE = Tree(files={"a.py": b"import b"}, search=SEARCH)
 
 @pytest.mark.parametrize(("death", "why"), DEATHS.values(), ids=DEATHS)
 def test_pyright_that_dies_of_an_environment_is_its_failure(context, monkeypatch, death, why):
-    render_interpreter(monkeypatch, death, when="there")
+    replace_pyright(monkeypatch, death, when="there")
     seen = resolve(context, TREE)
     assert isinstance(seen, str)
     assert seen.startswith(f"pyright cannot look at this environment: {why}")
 
 
 def test_pyright_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
-    render_interpreter(monkeypatch, "sys.exit(3)", when="True")
+    replace_pyright(monkeypatch, "sys.exit(3)", when="True")
     with pytest.raises(
         ToolchainError, match=r"^pyright does not work in the sandbox: exit code 3; run it again$"
     ):
@@ -81,7 +81,7 @@ def test_pyright_that_dies_without_an_environment_too_is_ours(context, monkeypat
 
 
 def test_pyright_that_works_is_asked_once(context, monkeypatch):
-    render_interpreter(monkeypatch, "sys.exit(2)", when="not there")
+    replace_pyright(monkeypatch, "sys.exit(2)", when="not there")
     nothing = frozenset[str]()
     assert resolve(context, TREE) == Unresolved(missing=nothing, stub_only=nothing, files=1)
 
@@ -96,7 +96,7 @@ def test_mapped_modules_stand_in_a_search_path_of_their_own(context, monkeypatch
         "told = open(sys.argv[1] + '/interpreter').read()\n"
         "sys.exit(json.dumps([found, root in told]))"
     )
-    monkeypatch.setattr(toolchain, "argv", argv(code))
+    monkeypatch.setattr(toolchain, "build_command", command_of(code))
     place = "imports-1"
     tree = Tree(files={}, search=SEARCH, links=links)
     pyright._lay_out(context, tree, place)
