@@ -1,7 +1,7 @@
-"""Remembers, until a trial is stopped, the secrets that its sandbox was given.
+"""Stores the secrets that a sandbox was given, until its trial is stopped.
 
-An agent may have left them in its environment, and a level may print them hours later, in a step
-that has no secret. They stand in the scratch of the harness, which no artifact holds.
+An agent may have written them into its environment, and a level may print them hours later, in a
+step that has no secret. The file is in the scratch of the harness, which is never an artifact.
 """
 
 import json
@@ -16,7 +16,7 @@ _LIMIT_BYTES = 1024 * 1024
 
 
 def remember(layout: SessionLayout, secrets: Iterable[str]) -> None:
-    """Keep values for this user alone; without any, nothing is written."""
+    """Write values to a file that only this user can read; without values, write nothing."""
     kept = sorted(set(secrets))
     if not kept:
         return
@@ -26,8 +26,8 @@ def remember(layout: SessionLayout, secrets: Iterable[str]) -> None:
 
 
 def values(layout: SessionLayout) -> tuple[str, ...]:
-    """Return what is to be taken out of everything that leaves the sandbox."""
+    """Return the values to redact in everything that leaves the sandbox."""
     if not layout.secrets.is_file():
         return ()
-    found = documents.parse_json(documents.read_bytes(layout.secrets, limit=_LIMIT_BYTES))
-    return tuple(cast(list[str], found))
+    stored = documents.parse_json(documents.read_bytes(layout.secrets, limit=_LIMIT_BYTES))
+    return tuple(cast(list[str], stored))

@@ -8,8 +8,8 @@ from reb_action.agents import parsers
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import proxied, settings
 from reb_action.agents.run import trajectory, transcripts
-from reb_action.agents.run.access import ModelAccess, reach
-from reb_action.agents.run.execution import Driven, drive, told
+from reb_action.agents.run.access import ModelAccess, open_model_access
+from reb_action.agents.run.execution import AgentExecution, describe_run, execute_agent
 from reb_action.agents.run.launch import Launch, launch
 from reb_action.agents.run.prompt import Prompt, prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec
@@ -55,7 +55,7 @@ def _run(
         repository=session.trial.manifest.repository,
         deadline_seconds=session.agent.total_seconds,
     )
-    with reach(layout, session, spec, sandbox, environ) as access:
+    with open_model_access(layout, session, spec, sandbox, environ) as access:
         # The sandbox gets the key or placeholder itself, and the agent may keep copies of it.
         given = () if access.model is None else (access.model.key,)
         session_secrets.remember(layout, given)
@@ -63,7 +63,7 @@ def _run(
         prepared = _prepare(sandbox, session, spec, access, task, environ=environ)
         # From here on the agent may have changed the sandbox: a second run would not be a fair one.
         state.advance(layout, Phase.AGENT)
-        execution = drive(
+        execution = execute_agent(
             sandbox,
             spec,
             prepared,
@@ -101,7 +101,7 @@ def _record(
     layout: SessionLayout,
     session: Session,
     spec: AgentSpec,
-    execution: Driven,
+    execution: AgentExecution,
     access: ModelAccess,
     task: Prompt,
 ) -> AgentRun:
@@ -111,7 +111,7 @@ def _record(
     account = None if reading is None else reading.account
     model = session.agent.model
     run = replace(
-        told(spec, execution, limits=_limits(session), account=account, tally=tally),
+        describe_run(spec, execution, limits=_limits(session), account=account, tally=tally),
         model=None if model is None else model.name,
         key=None if model is None else model.key,
         prompt_sha256=task.template_sha256,

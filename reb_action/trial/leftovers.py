@@ -1,4 +1,4 @@
-"""Removes what killed trials and installations have left on this machine, at the next start."""
+"""Removes the leftovers of killed trials and installations on this machine, at the next start."""
 
 from pathlib import Path
 
@@ -23,5 +23,5 @@ def _is_alive(trace: Trace) -> bool:
 
 
 def remove_sandbox(spec: SandboxSpec) -> None:
-    """Remove the sandbox of one trial, whatever was left of it."""
+    """Remove the sandbox of one trial and all of its processes."""
     select.sweep(spec.kind, alive=lambda trace: trace.session != spec.session)

@@ -10,7 +10,7 @@ from reb_action.trial.leftovers import remove_sandbox
 
 
 def stop(layout: SessionLayout, *, tell: Progress) -> None:
-    """Remove the sandbox and the scratch of a trial; what was observed stays."""
+    """Remove the sandbox and the scratch of a trial; its results are kept."""
     begun = state.load(layout)
     if begun.handle or begun.phase is Phase.STARTING:
         remove_sandbox(begun.spec)

@@ -14,7 +14,7 @@ import pytest
 from reb_action.agents import catalogue
 from reb_action.agents.catalogue import AGENTS, agent, load, load_packaged
 from reb_action.agents.environment import Model, base, fill, settings, values
-from reb_action.agents.run.execution import drive, told
+from reb_action.agents.run.execution import describe_run, execute_agent
 from reb_action.agents.run.launch import launch, writes_key
 from reb_action.agents.run.log import TAIL_BYTES, AgentLog
 from reb_action.agents.run.prompt import prompt
@@ -71,8 +71,10 @@ def run(
         model=model,
     )
     layout = SessionLayout(folder=log.parent)
-    driven = drive(sandbox, spec, started, limits=limits, gateway=None, secrets=(), layout=layout)
-    return told(spec, driven, limits=limits, account=None, tally=None)
+    driven = execute_agent(
+        sandbox, spec, started, limits=limits, gateway=None, secrets=(), layout=layout
+    )
+    return describe_run(spec, driven, limits=limits, account=None, tally=None)
 
 
 def shell(script: str) -> AgentSpec:

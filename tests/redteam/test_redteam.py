@@ -10,7 +10,7 @@ import pytest
 
 from reb_action import documents, imports
 from reb_action.agents.catalogue import agent
-from reb_action.agents.run.execution import drive
+from reb_action.agents.run.execution import execute_agent
 from reb_action.agents.run.launch import launch
 from reb_action.agents.spec import AgentLimits
 from reb_action.model.manifest import RUN_LEVELS, Level, Outcome
@@ -138,7 +138,7 @@ def played(where, cheater):
             settings={},
             model=None,
         )
-        drive(sandbox, spec, started, limits=clock, gateway=None, secrets=(), layout=layout)
+        execute_agent(sandbox, spec, started, limits=clock, gateway=None, secrets=(), layout=layout)
         yield sandbox, chosen.manifest
         sandbox.halt()
     finally:

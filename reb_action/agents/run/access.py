@@ -37,7 +37,7 @@ class ModelAccess:
 
 
 @contextmanager
-def reach(
+def open_model_access(
     layout: SessionLayout,
     begun: Session,
     spec: AgentSpec,

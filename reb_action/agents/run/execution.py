@@ -1,4 +1,4 @@
-"""Runs an agent in a sandbox to its end, its deadline or a limit, and says how it ended."""
+"""Runs an agent in a sandbox to its end, its deadline or a limit."""
 
 import time
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ from reb_action.session.report import LIMIT_BYTES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Driven:
-    """What came of a run: how its command ended and what it left, or why it never began."""
+class AgentExecution:
+    """How the command of an agent ended and the report it left, or why it could not start."""
 
     setup_seconds: float
     ended: Ended | None = None
@@ -27,7 +27,7 @@ class Driven:
     fault: str | None = None
 
 
-def drive(
+def execute_agent(
     sandbox: Sandbox,
     spec: AgentSpec,
     launch: Launch,
@@ -36,10 +36,10 @@ def drive(
     gateway: Gateway | None,
     secrets: Iterable[str],
     layout: SessionLayout,
-) -> Driven:
-    """Run an agent; whatever it does is a result, and only a broken sandbox raises SandboxError.
+) -> AgentExecution:
+    """Run an agent and return how its command ended; raises SandboxError for a broken sandbox.
 
-    `secrets` are values that the log must not show, besides those of `launch`.
+    The log hides the values of `secrets` and those of `launch.secret_env`.
     """
     began = time.monotonic()
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)
@@ -47,7 +47,7 @@ def drive(
     if fault is not None:
         layout.agent_log.parent.mkdir(parents=True, exist_ok=True)
         layout.agent_log.write_text(f"{fault}\n", encoding="utf-8")
-        return Driven(setup_seconds=setup_seconds, fault=fault)
+        return AgentExecution(setup_seconds=setup_seconds, fault=fault)
     hidden = (*secrets, *launch.secret_env.values())
     with ExitStack() as stack:
         log = stack.enter_context(AgentLog(layout.agent_log, secrets=hidden))
@@ -56,18 +56,18 @@ def drive(
             events = stack.enter_context(AgentLog(layout.trajectory / "stdout", secrets=hidden))
         ended = _run(sandbox, launch, limits=limits, gateway=gateway, log=log, events=events)
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
-    return Driven(setup_seconds=setup_seconds, ended=ended, left=left)
+    return AgentExecution(setup_seconds=setup_seconds, ended=ended, left=left)
 
 
-def told(
+def describe_run(
     spec: AgentSpec,
-    driven: Driven,
+    driven: AgentExecution,
     *,
     limits: AgentLimits,
     account: Account | None,
     tally: Tally | None,
 ) -> AgentRun:
-    """Say how a run ended and what it used; the gateway's numbers go before the agent's own."""
+    """Return how a run ended and its usage, counted by the gateway where there is one."""
     ended = driven.ended
     if ended is None:
         ending, detail = Ending.SETUP_FAILED, driven.fault
