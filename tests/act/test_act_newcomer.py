@@ -1,8 +1,8 @@
 """What somebody sees who pastes the example; and the action on its own demonstration."""
 
 MISSING = (
-    'there is no file "researchenvbench.yaml" here; in a workflow, actions/checkout brings the'
-    " files of your repository"
+    'there is no file "researchenvbench.yaml"; in a workflow, check out your repository'
+    " with actions/checkout first"
 )
 
 

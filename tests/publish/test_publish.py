@@ -60,8 +60,8 @@ def test_a_push_to_the_default_branch_writes_checks_and_the_leaderboard(api, tmp
 def test_a_pull_request_gets_checks_at_its_head_and_one_comment(api, tmp_path):
     done = here(api, tmp_path, event="pull_request", payload=pull_request())
     why = (
-        "no leaderboard: the leaderboard is of 'main' alone, from push, schedule,"
-        " workflow_dispatch; this run is of 'topic' from pull_request"
+        "no leaderboard: only push, schedule, workflow_dispatch of 'main' update it; this run is"
+        " pull_request of 'topic'"
     )
     written = [*CHECKS, "comment on #1"]
     assert done == [*((one, "created") for one in written), (why, "-")]
@@ -312,7 +312,7 @@ def test_link_among_the_artifacts_is_told_and_nothing_written(api, tmp_path):
     (folder / "artifacts" / "reb-x.a1").symlink_to("/etc")
     ((what, fault),) = here(api, tmp_path)
     assert what == "read the run"
-    assert fault.endswith("reb-x.a1 is no regular file; no artifact of ours has such")
+    assert fault.endswith("reb-x.a1 is not a regular file; artifacts of reb have no others")
     assert api.seen == []
 
 

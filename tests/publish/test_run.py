@@ -18,7 +18,7 @@ from tests.support.runs import AIM, OTHER_SHA, SHA, VIM, environ, job, made, pla
 
 CHECKS = [f"check run researchenvbench / C{n}" for n in range(6)]
 FORK = "stranger/bench"
-NO_LEADERBOARD = "no leaderboard: what a fork's workflow made is not published on the leaderboard"
+NO_LEADERBOARD = "no leaderboard: runs of a fork are not published on the leaderboard"
 
 
 def publish(api, tmp_path, run_id=7, **options):

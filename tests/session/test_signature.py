@@ -23,7 +23,7 @@ from tests.support.trial_folders import put
 VIM = "hustvl__Vim.codex.1"
 OTHER = "0" * 64
 SIGNER = Signer(repository="acme/bench")
-UNCHANGED = f"{VIM}: unchanged, and the evidence gives the same verdict\n"
+UNCHANGED = f"{VIM}: unchanged; the evidence gives the same verdict\n"
 UNSIGNED = (
     "reb: unsigned: the hashes of this folder show accidental changes only, since whoever"
     " changes it can compute them anew"

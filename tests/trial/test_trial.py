@@ -36,7 +36,7 @@ DEMO = Path(__file__).parents[1] / "demo"
 SYSTEM = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 
-FAULT = "a fault of reb itself, please report it: ValueError"
+FAULT = "internal error in reb, please report it: ValueError"
 
 
 def silent(_line):
