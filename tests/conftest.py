@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.gateway_fixtures import model_server, opened
+from tests.support.gateway import model_server, open_gateway
 from tests.support.github_api.fixtures import api, enterprise_api
 from tests.support.sandbox_fixtures import container, docker_image, sandbox, scratch, start
 
@@ -16,7 +16,7 @@ __all__ = [
     "container",
     "enterprise_api",
     "model_server",
-    "opened",
+    "open_gateway",
     "sandbox",
     "scratch",
     "start",

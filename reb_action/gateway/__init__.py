@@ -1,4 +1,4 @@
-"""The model gateway: it holds the key outside the sandbox, counts every call and keeps budgets."""
+"""Model gateway: holds the API key outside the sandbox, counts model calls and enforces budgets."""
 
 from reb_action.gateway.gateway import Gateway
 from reb_action.gateway.prices import Prices, load_prices

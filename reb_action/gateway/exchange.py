@@ -1,26 +1,26 @@
-"""One request on its way to the model, and the answer on its way back to the agent."""
+"""One model call: forwards the request to the vendor and the answer to the agent."""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from reb_action.gateway.dialects import Rules
-from reb_action.gateway.json_text import dumps, loads, short, text
-from reb_action.gateway.ledger import Call, CallStatus, Ledger
-from reb_action.gateway.request import Request
+from reb_action.gateway.dialects import DialectRules
+from reb_action.gateway.json_text import encode_json, get_text, parse_json, shorten
+from reb_action.gateway.ledger import CallStatus, Ledger, ModelCall
+from reb_action.gateway.request import ModelRequest
 from reb_action.gateway.upstream.connection import UpstreamConnection
-from reb_action.gateway.upstream.meter import Meter
-from reb_action.gateway.upstream.response import Answer
-from reb_action.gateway.upstream.usage import Reading
+from reb_action.gateway.upstream.meter import AnswerMeter
+from reb_action.gateway.upstream.response import UpstreamResponse
+from reb_action.gateway.upstream.usage import AnswerSummary
 
 _ERROR_BYTES: Final = 1024 * 1024
-_ERROR: Final = 400
-_OK: Final = range(200, 300)
+_FIRST_ERROR: Final = 400
+_SUCCESS: Final = range(200, 300)
 _BAD_GATEWAY: Final = 502
-_TIMEOUT: Final = 504
-# RFC 9110, 7.6.1; what we say ourselves; and what would set state at the agent.
-_DROPPED: Final = frozenset(
+_GATEWAY_TIMEOUT: Final = 504
+# Hop-by-hop headers (RFC 9110, 7.6.1), headers that the gateway sets itself, and cookies.
+_DROPPED_HEADERS: Final = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer"),
         *("transfer-encoding", "upgrade", "content-length", "set-cookie", "date", "server"),
@@ -29,155 +29,173 @@ _DROPPED: Final = frozenset(
 
 
 class Client(Protocol):
-    """The agent's side of it; each raises OSError when the agent has hung up."""
+    """The agent's connection; each method raises OSError if the agent closed it."""
 
     def start(self, status: int, headers: Mapping[str, str], length: int | None) -> None:
-        """Begin an answer, of unknown length where that is None."""
+        """Send status and headers; `length` is None if unknown."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Pass on a part of it, at once."""
+        """Send a part of the body at once."""
         ...
 
-    def end(self, *, whole: bool) -> None:
-        """End it, or break it off so that the agent sees that it is not whole."""
+    def end(self, *, complete: bool) -> None:
+        """End the body; an incomplete one is cut so that the agent notices."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeSettings:
-    """What all exchanges of a gateway share; `hide` takes the key out of what is passed on."""
+    """Settings that all exchanges of a gateway share; `redact` removes the API key from text."""
 
-    rules: Rules
+    rules: DialectRules
     ledger: Ledger
     key: str = field(repr=False)
-    hide: Callable[[str], str]
+    redact: Callable[[str], str]
     silent_seconds: float
     drain_seconds: float
 
 
 class Exchange:
-    """Carries out one admitted request; however that goes, the ledger gets its call."""
+    """Carries out one admitted call and records it in the ledger, also after an error."""
 
     def __init__(
-        self, request: Request, client: Client, line: UpstreamConnection, terms: ExchangeSettings
+        self,
+        request: ModelRequest,
+        client: Client,
+        connection: UpstreamConnection,
+        settings: ExchangeSettings,
     ) -> None:
         self._request = request
         self._client = client
-        self._terms = terms
-        self._began = time.monotonic()
-        self._gone = False
-        self._answer = Answer(
-            line, silent_seconds=terms.silent_seconds, heard=terms.ledger.touch
-        )  # fmt: skip
+        self._settings = settings
+        self._started = time.monotonic()
+        self._client_left = False
+        self._response = UpstreamResponse(
+            connection,
+            silent_seconds=settings.silent_seconds,
+            on_data=settings.ledger.record_activity,
+        )
 
     def run(self) -> None:
-        """Ask, and pass on what comes; raises nothing that a network does."""
-        request, answer, terms = self._request, self._answer, self._terms
-        headers = {**request.headers, **terms.rules.key_headers(terms.key)}
-        if not answer.ask(request.target, request.body, headers):
-            self._fail()
-        elif answer.status in _OK:
-            self._pass()
+        """Send the request and forward the answer; raises no network error."""
+        request, response, settings = self._request, self._response, self._settings
+        headers = {**request.headers, **settings.rules.key_headers(settings.key)}
+        if not response.send(request.target, request.body, headers):
+            self._report_network_error()
+        elif response.status in _SUCCESS:
+            self._forward_answer()
         else:
-            self._refuse()
-        answer.close()
+            self._forward_error()
+        response.close()
 
-    def _pass(self) -> None:
-        answer, hides = self._answer, self._request.hides_usage
-        streams = answer.headers.get("content-type", "").startswith("text/event-stream")
-        meter = Meter(self._terms.rules.read, events=streams, hide=hides)
-        length = None if hides and streams else answer.length
-        self._tell(lambda: self._client.start(answer.status, self._headers(), length))
-        while data := answer.read():
-            if answer.length == 0:
+    def _forward_answer(self) -> None:
+        response = self._response
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        drops = self._request.drop_usage_event
+        meter = AnswerMeter(
+            self._settings.rules.read_answer, is_stream=is_stream, drop_usage_event=drops
+        )
+        length = None if drops and is_stream else response.length
+        self._send(lambda: self._client.start(response.status, self._headers(), length))
+        while data := response.read():
+            if response.length == 0:
                 break
             self._write(meter.feed(data))
-        # The end goes out when the call is in the ledger, so that the next one finds it there.
+        # The call is recorded before the agent gets the end of the answer: the agent's next call
+        # must be checked against it.
         last = meter.feed(data) + meter.finish()
-        self._close(answer.status, *self._course(meter.reading), reading=meter.reading)
+        self._record(response.status, *self._call_status(meter.summary), summary=meter.summary)
         self._write(last)
-        self._tell(lambda: self._client.end(whole=answer.is_whole))
+        self._send(lambda: self._client.end(complete=response.is_complete))
 
-    def _course(self, reading: Reading) -> tuple[CallStatus, str | None]:
-        answer = self._answer
-        if answer.is_whole and (reading.ended or not self._request.route.generates):
-            return (CallStatus.LEFT if self._gone else CallStatus.WHOLE), None
-        if answer.is_silent and not self._gone:
-            return (
-                CallStatus.SILENT,
-                f"the model fell silent for {self._terms.silent_seconds} seconds",
-            )
-        return CallStatus.CUT, "the answer of the model was cut"
+    def _call_status(self, summary: AnswerSummary) -> tuple[CallStatus, str | None]:
+        response = self._response
+        if response.is_complete and (summary.ended or not self._request.route.generates):
+            return (CallStatus.LEFT if self._client_left else CallStatus.WHOLE), None
+        if response.timed_out and not self._client_left:
+            seconds = self._settings.silent_seconds
+            return CallStatus.SILENT, f"the model's answer stalled for {seconds} seconds"
+        return CallStatus.CUT, "the model's answer was cut short"
 
-    def _refuse(self) -> None:
-        """Pass on an error, without the key that some of them quote."""
-        answer = self._answer
+    def _forward_error(self) -> None:
+        """Forward an error of the vendor without the API key, which some errors quote."""
+        response = self._response
         body = bytearray()
-        while len(body) <= _ERROR_BYTES and (data := answer.read()):
+        while len(body) <= _ERROR_BYTES and (data := response.read()):
             body += data
-        if answer.status < _ERROR:
-            message = f"the model answered with {answer.status}, which the gateway does not follow"
-            self._say(_BAD_GATEWAY, CallStatus.ERROR, message)
+        if response.status < _FIRST_ERROR:
+            message = f"the model answered with {response.status}; redirects are not followed"
+            self._send_error(_BAD_GATEWAY, CallStatus.ERROR, message)
             return
-        shown = self._terms.hide(bytes(body).decode("utf-8", "replace")).encode()
-        said = text(loads(shown), "error", "message") or text(loads(shown), "message")
-        self._close(
-            answer.status, CallStatus.ERROR, self._terms.hide(said) or "the model refused the call"
+        redact = self._settings.redact
+        text = redact(bytes(body).decode("utf-8", "replace")).encode()
+        message = get_text(parse_json(text), "error", "message") or get_text(
+            parse_json(text), "message"
         )
-        self._whole(answer.status, self._headers(), shown)
+        self._record(
+            response.status, CallStatus.ERROR, redact(message) or "the model refused the call"
+        )
+        self._send_whole(response.status, self._headers(), text)
 
-    def _fail(self) -> None:
-        answer = self._answer
-        if answer.is_silent:
-            message = f"the model sent nothing for {self._terms.silent_seconds} seconds"
-            self._say(_TIMEOUT, CallStatus.SILENT, message)
+    def _report_network_error(self) -> None:
+        response = self._response
+        if response.timed_out:
+            message = f"the model sent nothing for {self._settings.silent_seconds} seconds"
+            self._send_error(_GATEWAY_TIMEOUT, CallStatus.SILENT, message)
         else:
-            fault = f"{type(answer.fault).__name__}: {answer.fault}"
-            message = f"the model cannot be reached ({self._terms.hide(fault)})"
-            self._say(_BAD_GATEWAY, CallStatus.UNREACHABLE, message)
+            error = f"{type(response.error).__name__}: {response.error}"
+            message = f"the model cannot be reached ({self._settings.redact(error)})"
+            self._send_error(_BAD_GATEWAY, CallStatus.UNREACHABLE, message)
 
-    def _say(self, status: int, course: CallStatus, message: str) -> None:
-        self._close(status, course, message)
-        body = dumps(self._terms.rules.error(status, short(message)))
-        self._whole(status, {"content-type": "application/json"}, body)
+    def _send_error(self, http_status: int, status: CallStatus, message: str) -> None:
+        """Record a failed call and answer it with an error of the gateway."""
+        self._record(http_status, status, message)
+        body = encode_json(self._settings.rules.build_error(http_status, shorten(message)))
+        self._send_whole(http_status, {"content-type": "application/json"}, body)
 
-    def _whole(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        self._tell(lambda: self._client.start(status, headers, len(body)))
+    def _send_whole(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self._send(lambda: self._client.start(status, headers, len(body)))
         self._write(body)
-        self._tell(lambda: self._client.end(whole=True))
+        self._send(lambda: self._client.end(complete=True))
 
     def _headers(self) -> dict[str, str]:
-        found = self._answer.headers.items()
-        return {name: self._terms.hide(value) for name, value in found if name not in _DROPPED}
+        headers = self._response.headers.items()
+        redact = self._settings.redact
+        return {name: redact(value) for name, value in headers if name not in _DROPPED_HEADERS}
 
     def _write(self, data: bytes) -> None:
         if data:
-            self._tell(lambda: self._client.write(data))
+            self._send(lambda: self._client.write(data))
 
-    def _tell(self, say: Callable[[], None]) -> None:
-        """Say something to the agent; once it is gone, only what the call used is of interest."""
-        if self._gone:
+    def _send(self, send: Callable[[], None]) -> None:
+        """Send to the agent; if it closed the connection, only read on for the usage."""
+        if self._client_left:
             return
         try:
-            say()
+            send()
         except OSError:
-            self._gone = True
-            self._answer.expect(self._terms.drain_seconds)
+            self._client_left = True
+            self._response.set_deadline(self._settings.drain_seconds)
 
-    def _close(
-        self, status: int, course: CallStatus, error: str | None, *, reading: Reading | None = None
+    def _record(
+        self,
+        http_status: int,
+        status: CallStatus,
+        error: str | None,
+        *,
+        summary: AnswerSummary | None = None,
     ) -> None:
-        call = Call(
+        call = ModelCall(
             route=self._request.path,
             model=self._request.model,
+            http_status=http_status,
             status=status,
-            course=course,
-            began=self._began,
-            first_byte=self._answer.first_byte,
+            started=self._started,
+            first_byte=self._response.first_byte,
             sent=len(self._request.body),
-            received=self._answer.received,
-            reading=reading or Reading(),
+            received=self._response.received,
+            summary=summary or AnswerSummary(),
             error=error,
         )
-        self._terms.ledger.close(call, generates=self._request.route.generates)
+        self._settings.ledger.record_call(call, generates=self._request.route.generates)

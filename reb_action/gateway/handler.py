@@ -1,4 +1,4 @@
-"""The gateway as an agent meets it: HTTP over a socket of its own."""
+"""The HTTP server side of the gateway: one handler per connection of the agent."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -7,122 +7,138 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Final
 
-from reb_action.gateway.body import Room, read_body, room_for
+from reb_action.gateway.body import BodyMemory, max_body_size, read_body
 from reb_action.gateway.dialects import Route
 from reb_action.gateway.exchange import Exchange, ExchangeSettings
-from reb_action.gateway.json_text import dumps
-from reb_action.gateway.request import Asked, Refusal, prepare, route_of
+from reb_action.gateway.json_text import encode_json
+from reb_action.gateway.request import AgentRequest, Refusal, build_request, find_route
 from reb_action.gateway.upstream.connection import UpstreamConnection
 from reb_action.model.agent import Dialect
 
-Egress = Callable[[BaseHTTPRequestHandler], None]
-"""Answers a CONNECT, or a request of a full URL, whose header was read but not its body."""
+EgressHandler = Callable[[BaseHTTPRequestHandler], None]
+"""Answers a proxy request (CONNECT, or a full URL); its body has not been read yet."""
 
 _IDLE_SECONDS: Final = 300.0
-_NO_BODY: Final = 204
-_NO_ROOM: Final = Refusal(status=503, message="the requests under way take all memory there is")
-# What JSON becomes in memory may be thirty times its size, so that is done one by one.
+_NO_CONTENT: Final = 204
+_NO_MEMORY: Final = Refusal(
+    status=503, message="too many large requests at the same time; retry later"
+)
+# Parsed JSON can take thirty times its size in memory, so only one body is parsed at a time.
 _PARSING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelEndpoint:
-    """What the handlers of one model share; `busy` surrounds each call of it, and waits its turn.
+    """The model as all handlers share it.
 
-    `model` is the one that may be asked, any where that is None. `room` is for what is asked.
+    `model` is the only model allowed (None allows any). `call_slot` surrounds each call and limits
+    how many run at once.
     """
 
     dialect: Dialect
-    terms: ExchangeSettings
+    settings: ExchangeSettings
     base_url: str
     placeholder: str = field(repr=False)
     model: str | None
-    busy: Callable[[UpstreamConnection], AbstractContextManager[None]]
-    room: Room
+    call_slot: Callable[[UpstreamConnection], AbstractContextManager[None]]
+    memory: BodyMemory
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection of an agent, with one to the model while it lasts."""
+    """One connection of an agent, with its own connection to the model."""
 
     protocol_version = "HTTP/1.1"
     timeout = _IDLE_SECONDS
-    desk: ModelEndpoint | None = None
-    egress: Egress | None = None
+    endpoint: ModelEndpoint | None = None
+    egress: EgressHandler | None = None
 
     def setup(self) -> None:
         super().setup()
-        self._line = None if self.desk is None else UpstreamConnection(self.desk.base_url)
+        endpoint = self.endpoint
+        self._upstream = None if endpoint is None else UpstreamConnection(endpoint.base_url)
         self._is_chunked = False
 
     def finish(self) -> None:
         super().finish()
-        if self._line is not None:
-            self._line.close()
+        if self._upstream is not None:
+            self._upstream.close()
 
     def do_POST(self) -> None:
-        if self.desk is None or self._line is None or not self.path.startswith("/"):
-            self._other()
+        if self.endpoint is None or self._upstream is None or not self.path.startswith("/"):
+            self._answer_other()
             return
-        with self.desk.room.taking(room_for(self.headers)) as has_room:
-            if has_room:
-                self._take(self.desk, self._line)
+        with self.endpoint.memory.reserve(max_body_size(self.headers)) as reserved:
+            if reserved:
+                self._answer_post(self.endpoint, self._upstream)
             else:
                 self.close_connection = True
-                self._refuse(self.desk, _NO_ROOM)
+                self._refuse(self.endpoint, _NO_MEMORY)
 
-    def _take(self, desk: ModelEndpoint, line: UpstreamConnection) -> None:
+    def _answer_post(self, endpoint: ModelEndpoint, upstream: UpstreamConnection) -> None:
         body = read_body(self.rfile, self.headers)
         if isinstance(body, Refusal):
             self.close_connection = True
-            self._refuse(desk, body)
+            self._refuse(endpoint, body)
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(target=self.path, headers=headers, body=body)
-        route = route_of(desk.terms.rules, desk.dialect, asked, placeholder=desk.placeholder)
+        request = AgentRequest(target=self.path, headers=headers, body=body)
+        rules = endpoint.settings.rules
+        route = find_route(rules, endpoint.dialect, request, placeholder=endpoint.placeholder)
         if isinstance(route, Refusal):
-            self._refuse(desk, route)
+            self._refuse(endpoint, route)
             return
-        with desk.busy(line):
-            limit = desk.terms.ledger.used_up() or self._ask(desk, line, route, asked)
+        with endpoint.call_slot(upstream):
+            limit = endpoint.settings.ledger.find_limit() or self._call_model(
+                endpoint, upstream, route, request
+            )
         if limit is not None:
-            # 403, since the agents give up on it at once and try again for long on others.
-            self._whole(403, dumps(desk.terms.rules.error(403, limit)))
+            # Agents stop at once on 403; on most other codes they retry for a long time.
+            self._send_json(403, encode_json(rules.build_error(403, limit)))
 
-    def _ask(
-        self, desk: ModelEndpoint, line: UpstreamConnection, route: Route, asked: Asked
+    def _call_model(
+        self,
+        endpoint: ModelEndpoint,
+        upstream: UpstreamConnection,
+        route: Route,
+        request: AgentRequest,
     ) -> str | None:
-        """Make a call, or refuse it; return the limit that it would pass."""
+        """Make a model call or refuse it; return the limit that the call would exceed."""
+        settings = endpoint.settings
         with _PARSING:
-            request = prepare(desk.terms.rules, desk.dialect, route, asked, wanted=desk.model)
-        if isinstance(request, Refusal):
-            self._refuse(desk, request)
+            call = build_request(
+                settings.rules, endpoint.dialect, route, request, allowed_model=endpoint.model
+            )
+        if isinstance(call, Refusal):
+            self._refuse(endpoint, call)
             return None
-        limit = desk.terms.ledger.admit(request.model, request.target.encode() + request.body)
+        limit = settings.ledger.admit_call(call.model, call.target.encode() + call.body)
         if limit is None:
-            Exchange(request, self, line, desk.terms).run()
+            Exchange(call, self, upstream, settings).run()
         return limit
 
-    def _other(self) -> None:
-        """Answer what is no call of the model: a way out where there is one, else nothing."""
+    def _answer_other(self) -> None:
+        """Answer a request that is not a model call: by the proxy if there is one, else 404."""
         self.close_connection = True
         if self.egress is not None and not self.path.startswith("/"):
             self.egress(self)
         else:
-            self._whole(404, dumps({"error": {"message": "the gateway has no such route"}}))
+            self._send_json(404, encode_json({"error": {"message": "no such route"}}))
 
-    do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _other  # noqa: N815
+    do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _answer_other  # noqa: N815
 
-    def _refuse(self, desk: ModelEndpoint, refusal: Refusal) -> None:
-        desk.terms.ledger.stray(f"{refusal.status}: {refusal.message}")
-        self._whole(refusal.status, dumps(desk.terms.rules.error(refusal.status, refusal.message)))
+    def _refuse(self, endpoint: ModelEndpoint, refusal: Refusal) -> None:
+        settings = endpoint.settings
+        settings.ledger.record_refusal(f"{refusal.status}: {refusal.message}")
+        error = settings.rules.build_error(refusal.status, refusal.message)
+        self._send_json(refusal.status, encode_json(error))
 
-    def _whole(self, status: int, body: bytes) -> None:
+    def _send_json(self, status: int, body: bytes) -> None:
         self.start(status, {"content-type": "application/json"}, len(body))
         if self.command != "HEAD":
             self.write(body)
 
     def start(self, status: int, headers: Mapping[str, str], length: int | None) -> None:
-        """Begin an answer, of unknown length where that is None."""
+        """Send status and headers; `length` is None if unknown."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -131,25 +147,25 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("transfer-encoding", "chunked")
         elif length is None:
             self.close_connection = True
-        elif status != _NO_BODY:
+        elif status != _NO_CONTENT:
             self.send_header("content-length", str(length))
         if self.close_connection:
             self.send_header("connection", "close")
         self.end_headers()
 
     def write(self, data: bytes) -> None:
-        """Pass on a part of it, at once."""
+        """Send a part of the body at once."""
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) if self._is_chunked else data)
 
-    def end(self, *, whole: bool) -> None:
-        """End it, or break it off so that the agent sees that it is not whole."""
-        if self._is_chunked and whole:
+    def end(self, *, complete: bool) -> None:
+        """End the body; an incomplete one is cut so that the agent notices."""
+        if self._is_chunked and complete:
             self.wfile.write(b"0\r\n\r\n")
-        self.close_connection = self.close_connection or not whole
+        self.close_connection = self.close_connection or not complete
 
     def version_string(self) -> str:
-        """Name neither our version nor Python's."""
+        """Return a server name without versions."""
         return "researchenvbench"
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep still: the record has the calls, and standard error is for people."""
+        """Print nothing: model-calls.jsonl records the calls."""

@@ -1,6 +1,6 @@
-"""The JSON of models and agents, read leniently: what is not as expected is simply not there.
+"""Lenient access to the JSON of models and agents: a value of an unexpected type counts as absent.
 
-Unlike our own documents it is passed on as it came; this only picks a few values out of it.
+The gateway forwards this JSON and only picks single values out of it, so it has no schema.
 """
 
 import json
@@ -12,67 +12,69 @@ _COUNT_LIMIT: Final = 10**12
 _TEXT_LIMIT: Final = 200
 
 
-def loads(data: bytes) -> Json:
-    """Return the JSON of these bytes, whatever they are; None where they are no JSON."""
+def parse_json(data: bytes) -> Json:
+    """Parse JSON; return None for bytes that are not JSON."""
     try:
         return cast(Json, json.loads(data.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return None
 
 
-def once(data: bytes) -> Json:
-    """Return JSON as `loads` does; None also where an object has a key twice.
+def parse_strict_json(data: bytes) -> Json:
+    """Parse JSON; return None also when an object repeats a key.
 
-    Which of the two counts is up to each reader, so that we would read another thing.
+    Parsers disagree on which of two equal keys counts, so the vendor could read another value than
+    the gateway checked.
     """
     try:
-        return cast(Json, json.loads(data.decode("utf-8", "replace"), object_pairs_hook=_once))
+        text = data.decode("utf-8", "replace")
+        return cast(Json, json.loads(text, object_pairs_hook=_reject_duplicate_keys))
     except (ValueError, RecursionError):
         return None
 
 
-def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+def _reject_duplicate_keys(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("duplicate key")
+    return value
 
 
-def dumps(value: object) -> bytes:
-    """Return JSON in one line of ASCII."""
+def encode_json(value: object) -> bytes:
+    """Return JSON as one line of ASCII."""
     return json.dumps(value, sort_keys=True).encode()
 
 
-def at(value: Json, *keys: str) -> Json:
-    """Return what stands below these keys, or None."""
+def get_value(value: Json, *keys: str) -> Json:
+    """Return the value below these keys, or None."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def text(value: Json, *keys: str) -> str:
-    """Return the text below these keys, or an empty one."""
-    found = at(value, *keys)
-    return found if isinstance(found, str) else ""
+def get_text(value: Json, *keys: str) -> str:
+    """Return the text below these keys, or an empty text."""
+    text = get_value(value, *keys)
+    return text if isinstance(text, str) else ""
 
 
-def items(value: Json, *keys: str) -> list[Json]:
-    """Return the list below these keys, or an empty one."""
-    found = at(value, *keys)
-    return found if isinstance(found, list) else []
+def get_list(value: Json, *keys: str) -> list[Json]:
+    """Return the list below these keys, or an empty list."""
+    items = get_value(value, *keys)
+    return items if isinstance(items, list) else []
 
 
-def count(value: Json, *keys: str) -> int | None:
-    """Return the number of tokens below these keys; None where there is no sensible one."""
-    found = at(value, *keys)
-    if isinstance(found, bool) or not isinstance(found, int):
+def get_count(value: Json, *keys: str) -> int | None:
+    """Return the token count below these keys; None if it is absent or out of range."""
+    count = get_value(value, *keys)
+    if isinstance(count, bool) or not isinstance(count, int):
         return None
-    return found if 0 <= found < _COUNT_LIMIT else None
+    return count if 0 <= count < _COUNT_LIMIT else None
 
 
-def short(said: str) -> str:
-    """Return a printable line of bounded length from untrusted text."""
-    line = " ".join(said[: 4 * _TEXT_LIMIT].split())
+def shorten(text: str) -> str:
+    """Return untrusted text as one printable line of at most 200 characters."""
+    line = " ".join(text[: 4 * _TEXT_LIMIT].split())
     clean = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
     )

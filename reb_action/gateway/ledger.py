@@ -1,4 +1,4 @@
-"""What the calls of one trial used, and when they have used enough; safe between threads."""
+"""Counts the model calls of one trial and checks them against the budget; thread-safe."""
 
 import hashlib
 import threading
@@ -10,16 +10,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from reb_action.gateway.json_text import dumps, short
+from reb_action.gateway.json_text import encode_json, shorten
 from reb_action.gateway.prices import Prices
 from reb_action.gateway.settings import Budget
-from reb_action.gateway.upstream.usage import Reading, Spent
+from reb_action.gateway.upstream.usage import AnswerSummary, TokenCounts
 from reb_action.model.agent import Tally, Usage
 from reb_action.redaction import redact
 
+_FIRST_ERROR: Final = 400
+
 
 class CallStatus(StrEnum):
-    """How one call went."""
+    """How a call ended: whole answer, cut answer, agent left, silent model, error, no network."""
 
     WHOLE = "whole"
     CUT = "cut"
@@ -29,56 +31,35 @@ class CallStatus(StrEnum):
     UNREACHABLE = "unreachable"
 
 
+_COMPLETE: Final = (CallStatus.WHOLE, CallStatus.LEFT)
+_FREE: Final = (CallStatus.ERROR, CallStatus.UNREACHABLE)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
-    """One call as it went; without the text of either side. `sent` and `received` are bytes."""
+class ModelCall:
+    """A call that has ended, without the text of request and answer; sizes are in bytes."""
 
     route: str
     model: str
-    status: int
-    course: CallStatus
-    began: float
+    http_status: int
+    status: CallStatus
+    started: float
     first_byte: float | None = None
     sent: int = 0
     received: int = 0
-    reading: Reading = field(default_factory=Reading)
+    summary: AnswerSummary = field(default_factory=AnswerSummary)
     error: str | None = None
 
-
-def line(call: Call, cost_usd: float | None) -> bytes:
-    """Return the line of a call that ends now: numbers and names, no text of either side."""
-    spent = call.reading.spent
-    value = {
-        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "route": call.route,
-        "model": short(call.model),
-        "status": call.status,
-        "course": call.course,
-        "seconds": round(time.monotonic() - call.began, 3),
-        "first_byte_seconds": _after(call.first_byte, call.began),
-        "sent_bytes": call.sent,
-        "received_bytes": call.received,
-        "input_tokens": spent.input,
-        "cache_read_tokens": spent.cache_read,
-        "cache_write_tokens": spent.cache_write,
-        "output_tokens": spent.output,
-        "tool_calls": len(call.reading.tools),
-        "cost_usd": None if cost_usd is None else round(cost_usd, 6),
-    }
-    return dumps(value) + b"\n"
-
-
-def _after(moment: float | None, began: float) -> float | None:
-    return None if moment is None else round(moment - began, 3)
-
-
-_ERROR: Final = 400
-_ENDED: Final = (CallStatus.WHOLE, CallStatus.LEFT)
-_UNPAID: Final = (CallStatus.ERROR, CallStatus.UNREACHABLE)
+    @property
+    def usage_is_known(self) -> bool:
+        """Whether the call's usage is final: the counts of an incomplete answer may still grow."""
+        tokens = self.summary.tokens
+        is_counted = tokens.input is not None and tokens.output is not None
+        return self.status in _FREE or (self.status in _COMPLETE and is_counted)
 
 
 class Ledger:
-    """Admits calls within the budget and adds up what they say that they used."""
+    """Admits calls within the budget and adds up their usage."""
 
     def __init__(self, budget: Budget, prices: Prices, record: Path) -> None:
         self._budget = budget
@@ -86,63 +67,66 @@ class Ledger:
         self._record = record
         self._lock = threading.Lock()
         self._calls = 0
-        self._spent = Spent()
+        self._tokens = TokenCounts()
         self._cost: float | None = None
-        self._has_price = True
-        self._says_all = True
+        self._cost_is_known = True
+        self._usage_is_known = True
         self._turns = 0
-        self._tools = 0
+        self._tool_calls = 0
         self._refused: Counter[str] = Counter()
         self._requests: Counter[str] = Counter()
         self._recent: deque[str] = deque(maxlen=2 * (budget.repeats or 1))
         self._limit: str | None = None
         self._error: str | None = None
-        self._last = time.monotonic()
+        self._last_activity = time.monotonic()
 
-    def touch(self) -> None:
-        """Note that a byte of a call has come."""
-        self._last = time.monotonic()
+    def record_activity(self) -> None:
+        """Note that the model sent data."""
+        self._last_activity = time.monotonic()
 
     def quiet_seconds(self) -> float:
-        """Return the seconds since the last byte of any call, or since the start."""
-        return time.monotonic() - self._last
+        """Return the seconds since the model last sent data, or since the start."""
+        return time.monotonic() - self._last_activity
 
-    def used_up(self) -> str | None:
-        """Say which limit has been reached, whatever may be asked."""
+    def find_limit(self) -> str | None:
+        """Return the limit that has been reached, or None."""
         with self._lock:
-            self._limit = self._limit or self._spent_all()
+            self._limit = self._limit or self._find_used_up_budget()
             return self._limit
 
-    def admit(self, model: str, request: bytes) -> str | None:
-        """Count a call that may be made, or say which limit it would pass."""
+    def admit_call(self, model: str, request: bytes) -> str | None:
+        """Count a call, or return the limit that it would exceed."""
         digest = hashlib.sha256(request).hexdigest()
         with self._lock:
-            self._limit = self._limit or self._spent_all() or self._passed(model, digest)
+            self._limit = (
+                self._limit or self._find_used_up_budget() or self._check_request(model, digest)
+            )
             if self._limit is None:
                 self._calls += 1
                 self._requests[digest] += 1
             return self._limit
 
-    def stray(self, said: str) -> None:
-        """Note a request that is no call at all, for whoever looks for the reason of nothing."""
+    def record_refusal(self, error: str) -> None:
+        """Note a request that was refused before it became a call."""
         with self._lock:
-            self._error = self._error or short(said)
+            self._error = self._error or shorten(error)
 
     def tally(self) -> Tally:
-        """Return what was counted; no tokens and no cost where a call did not say its own."""
+        """Return the counts; tokens and cost are unknown if a call did not report its usage."""
         with self._lock:
-            # A sum that leaves some out would pass for the whole.
-            spent = self._spent if self._says_all else Spent()
+            # A partial sum would look like the total.
+            tokens = self._tokens if self._usage_is_known else TokenCounts()
+            cost_is_known = self._cost_is_known and self._usage_is_known
             return Tally(
                 usage=Usage(
-                    input_tokens=spent.input,
-                    cache_read_tokens=spent.cache_read,
-                    cache_write_tokens=spent.cache_write,
-                    output_tokens=spent.output,
+                    input_tokens=tokens.input,
+                    cache_read_tokens=tokens.cache_read,
+                    cache_write_tokens=tokens.cache_write,
+                    output_tokens=tokens.output,
                     turns=self._turns,
-                    tool_calls=self._tools,
+                    tool_calls=self._tool_calls,
                     cost_usd=round(self._cost, 6)
-                    if self._cost is not None and self._has_price and self._says_all
+                    if self._cost is not None and cost_is_known
                     else None,
                 ),
                 calls=self._calls,
@@ -151,56 +135,54 @@ class Ledger:
                 last_error=self._error,
             )
 
-    def close(self, call: Call, *, generates: bool) -> None:
-        """Add a call that has ended, and write its line."""
-        cost = self._prices.cost(call.model, call.reading.spent)
+    def record_call(self, call: ModelCall, *, generates: bool) -> None:
+        """Add a call that has ended, and write its line of model-calls.jsonl."""
+        cost = self._prices.cost(call.model, call.summary.tokens)
         with self._lock:
-            self._add(call, cost, generates=generates)
+            self._add_call(call, cost, generates=generates)
             with self._record.open("ab") as file:
-                file.write(line(call, cost))
+                file.write(_build_line(call, cost))
 
-    def _add(self, call: Call, cost: float | None, *, generates: bool) -> None:
-        if call.status >= _ERROR:
-            self._refused[str(call.status)] += 1
-        error = call.error or call.reading.error
+    def _add_call(self, call: ModelCall, cost: float | None, *, generates: bool) -> None:
+        if call.http_status >= _FIRST_ERROR:
+            self._refused[str(call.http_status)] += 1
+        error = call.error or call.summary.error
         if error is not None:
-            # An error may quote what was sent.
-            self._error = short(redact(f"{call.status}: {error}".encode()).decode())
+            # An error message may quote the request.
+            self._error = shorten(redact(f"{call.http_status}: {error}".encode()).decode())
         if not generates:
             return
-        spent = call.reading.spent
-        self._spent = self._spent.plus(spent)
+        tokens = call.summary.tokens
+        self._tokens = self._tokens.plus(tokens)
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
-        elif spent.input is not None and spent.output is not None:
-            self._has_price = False
-        if not _says_all(call):
-            self._says_all = False
-            self._misses_usage(call)
-        if call.course is CallStatus.WHOLE:
+        elif tokens.input is not None and tokens.output is not None:
+            self._cost_is_known = False
+        if not call.usage_is_known:
+            self._usage_is_known = False
+            self._end_usage_budget(call)
+        if call.status is CallStatus.WHOLE:
             self._turns += 1
-            self._tools += len(call.reading.tools)
-            self._see(call.reading.fingerprint)
+            self._tool_calls += len(call.summary.tool_calls)
+            self._check_repeats(call.summary.fingerprint)
 
-    def _misses_usage(self, call: Call) -> None:
+    def _end_usage_budget(self, call: ModelCall) -> None:
         if self._budget.tokens is None and self._budget.cost_usd is None:
             return
-        whole = call.course in _ENDED
-        why = "the model does not say" if whole else "an answer ended before the model said"
-        self._limit = self._limit or (
-            f"{why} what it used, so that no budget of tokens or USD can be kept"
-        )
+        is_complete = call.status in _COMPLETE
+        cause = "the model reports no usage" if is_complete else "an answer ended before its usage"
+        self._limit = self._limit or f"{cause}, so the budget of tokens or USD cannot be enforced"
 
-    def _see(self, fingerprint: str | None) -> None:
+    def _check_repeats(self, fingerprint: str | None) -> None:
         if fingerprint is None or self._budget.repeats is None:
             return
         self._recent.append(fingerprint)
         if self._recent.count(fingerprint) >= self._budget.repeats and self._limit is None:
             self._limit = f"the model made the same tool call {self._budget.repeats} times"
 
-    def _spent_all(self) -> str | None:
+    def _find_used_up_budget(self) -> str | None:
         budget = self._budget
-        tokens = (self._spent.input or 0) + (self._spent.output or 0)
+        tokens = (self._tokens.input or 0) + (self._tokens.output or 0)
         if budget.calls is not None and self._calls >= budget.calls:
             return f"the budget of {budget.calls} model calls is used up"
         if budget.tokens is not None and tokens >= budget.tokens:
@@ -209,17 +191,34 @@ class Ledger:
             return f"the budget of {budget.cost_usd} USD is used up"
         return None
 
-    def _passed(self, model: str, digest: str) -> str | None:
+    def _check_request(self, model: str, digest: str) -> str | None:
         budget = self._budget
         if budget.repeats is not None and self._requests[digest] >= budget.repeats:
             return f"the same request was made {budget.repeats} times"
         if budget.cost_usd is not None and model not in self._prices.models:
-            return f"the price of {short(model)} is not known, so that no budget in USD can be kept"
+            return f"the price of {shorten(model)} is unknown, so the USD budget cannot be enforced"
         return None
 
 
-def _says_all(call: Call) -> bool:
-    """Tell whether all is known that a call used: the numbers of one that is not whole may grow."""
-    spent = call.reading.spent
-    said = spent.input is not None and spent.output is not None
-    return call.course in _UNPAID or (call.course in _ENDED and said)
+def _build_line(call: ModelCall, cost_usd: float | None) -> bytes:
+    """Return the record of a call that ends now: numbers and names, no text of either side."""
+    tokens = call.summary.tokens
+    first_byte = None if call.first_byte is None else round(call.first_byte - call.started, 3)
+    value = {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "route": call.route,
+        "model": shorten(call.model),
+        "status": call.http_status,
+        "course": call.status,
+        "seconds": round(time.monotonic() - call.started, 3),
+        "first_byte_seconds": first_byte,
+        "sent_bytes": call.sent,
+        "received_bytes": call.received,
+        "input_tokens": tokens.input,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "output_tokens": tokens.output,
+        "tool_calls": len(call.summary.tool_calls),
+        "cost_usd": None if cost_usd is None else round(cost_usd, 6),
+    }
+    return encode_json(value) + b"\n"

@@ -1,4 +1,4 @@
-"""What the tokens of a model cost, as its vendor lists it; unknown is unknown, never nothing."""
+"""List prices of models. A missing price means unknown cost, never zero."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import yaml
 
 from reb_action.documents import Json, read_bytes
 from reb_action.errors import DocumentError
-from reb_action.gateway.upstream.usage import Spent
+from reb_action.gateway.upstream.usage import TokenCounts
 
 _FILE: Final = Path(__file__).parent / "prices.yaml"
 _LIMIT_BYTES: Final = 1024 * 1024
@@ -18,7 +18,7 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """US dollars per million tokens; `long` holds for requests with more input than `above`."""
+    """US dollars per million tokens; `long` applies to requests with more than `above` input."""
 
     input: float
     output: float
@@ -28,20 +28,20 @@ class Price:
     above: int | None = None
     long: "Price | None" = None
 
-    def cost(self, spent: Spent) -> float | None:
-        """Return US dollars; None where tokens or the price of some of them are unknown."""
-        if spent.input is None or spent.output is None:
+    def cost(self, tokens: TokenCounts) -> float | None:
+        """Return US dollars; None if a count or a needed price is unknown."""
+        if tokens.input is None or tokens.output is None:
             return None
-        if self.long is not None and spent.input > (self.long.above or 0):
-            return self.long.cost(spent)
-        read, write = spent.cache_read or 0, spent.cache_write or 0
-        long = min(spent.cache_write_long or 0, write)
+        if self.long is not None and tokens.input > (self.long.above or 0):
+            return self.long.cost(tokens)
+        read, write = tokens.cache_read or 0, tokens.cache_write or 0
+        write_long = min(tokens.cache_write_long or 0, write)
         parts = (
-            (max(spent.input - read - write, 0), self.input),
+            (max(tokens.input - read - write, 0), self.input),
             (read, self.cache_read),
-            (write - long, self.cache_write),
-            (long, self.cache_write_long),
-            (spent.output, self.output),
+            (write - write_long, self.cache_write),
+            (write_long, self.cache_write_long),
+            (tokens.output, self.output),
         )
         if any(price is None for count, price in parts if count):
             return None
@@ -50,34 +50,34 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prices:
-    """List prices by the name of a model; `as_of` is the day on which they were read (ISO 8601)."""
+    """Prices by model name; `as_of` is the date of the list (ISO 8601)."""
 
     as_of: str = ""
     models: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
-    def cost(self, model: str, spent: Spent) -> float | None:
-        """Return what these tokens of a model cost in US dollars, or None."""
+    def cost(self, model: str, tokens: TokenCounts) -> float | None:
+        """Return the cost in US dollars; None if the model or a price is unknown."""
         price = self.models.get(model)
-        return None if price is None else price.cost(spent)
+        return None if price is None else price.cost(tokens)
 
 
 def load_prices(path: Path = _FILE) -> Prices:
-    """Read a list of prices, ours where no other is named; raises DocumentError."""
+    """Read a price list, by default the one of this package; raises DocumentError."""
     try:
         data = cast(dict[str, Json], yaml.safe_load(read_bytes(path, limit=_LIMIT_BYTES)))
-        return Prices(as_of=str(data["as_of"]), models=dict(_models(data["vendors"])))
+        return Prices(as_of=str(data["as_of"]), models=dict(_read_models(data["vendors"])))
     except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DocumentError(f"{path.name} is no list of prices ({error}); see ours") from None
+        raise DocumentError(f"{path.name} is not a price list ({error})") from None
 
 
-def _models(vendors: Json) -> Iterator[tuple[str, Price]]:
+def _read_models(vendors: Json) -> Iterator[tuple[str, Price]]:
     for vendor in cast(list[dict[str, Json]], vendors):
-        for name, given in cast(dict[str, dict[str, Json]], vendor["models"]).items():
-            yield name, _price(given)
+        for name, fields in cast(dict[str, dict[str, Json]], vendor["models"]).items():
+            yield name, _read_price(fields)
 
 
-def _price(given: Mapping[str, Json]) -> Price:
-    rest = {key: cast(float, value) for key, value in given.items() if key != "long"}
-    long = cast(dict[str, Json] | None, given.get("long"))
+def _read_price(fields: Mapping[str, Json]) -> Price:
+    rest = {key: cast(float, value) for key, value in fields.items() if key != "long"}
+    long = cast(dict[str, Json] | None, fields.get("long"))
     above = cast(int | None, rest.pop("above", None))
-    return Price(**rest, above=above, long=None if long is None else _price(long))
+    return Price(**rest, above=above, long=None if long is None else _read_price(long))

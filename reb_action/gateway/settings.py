@@ -1,4 +1,4 @@
-"""What a gateway is told: which model it stands for, and what an agent may spend on it."""
+"""Settings of a gateway: the model behind it and the agent's budget."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,15 +12,12 @@ DEFAULT_URLS: Final[Mapping[Dialect, str]] = {
     Dialect.CHAT: "https://api.openai.com/v1",
     Dialect.GEMINI: "https://generativelanguage.googleapis.com",
 }
-"""Where each dialect comes from; the version is part of it only where other vendors have theirs."""
+"""Base URL of each dialect; it includes the version where vendors disagree on its path."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upstream:
-    """The model's own address, as DEFAULT_URLS has it, and the real key.
-
-    `model` is the one that may be asked; any may without it.
-    """
+    """The vendor's base URL, the real API key, and the only model allowed (None allows any)."""
 
     dialect: Dialect
     base_url: str
@@ -30,12 +27,12 @@ class Upstream:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Budget:
-    """What an agent may spend; None is no limit.
+    """Limits for the model calls of one trial; None means no limit.
 
-    `tokens` are input and output of all calls. `first_byte_seconds` is how long a model may stay
-    silent, before its answer as within it. `repeats` is how often one request may come, and how
-    often one tool call may be among twice as many. `drain_seconds` is how long a model may go on
-    after its agent has hung up, so that it can say what the call used.
+    `tokens` is the sum of input and output tokens. `first_byte_seconds` is the longest silence of
+    the model, before and within an answer. `repeats` limits identical requests, and identical tool
+    calls among twice as many. `drain_seconds` is how long an answer is read on after the agent
+    closed its connection, so that its usage is still counted.
     """
 
     calls: int | None = None

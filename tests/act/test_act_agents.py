@@ -17,7 +17,7 @@ import pytest
 from reb_action import documents
 from reb_action.agents.environment import SETTINGS
 from reb_action.gateway import load_prices
-from reb_action.gateway.upstream.usage import Spent
+from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Known, Scoreboard
@@ -193,7 +193,9 @@ def cost_of(run):
     said = [seen.counts for seen in run.seen if seen.counts is not None]
     price = load_prices().models[MODEL]
     fields = ("input", "cache_read", "cache_write", "output")
-    return sum(price.cost(Spent(**{name: getattr(one, name) for name in fields})) for one in said)
+    return sum(
+        price.cost(TokenCounts(**{name: getattr(one, name) for name in fields})) for one in said
+    )
 
 
 @pytest.mark.parametrize("agent", DIALECTS)

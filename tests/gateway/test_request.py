@@ -15,9 +15,9 @@ from tests.support.model_server.client import connect, request, send
 TOO_LARGE = f"413 {HTTPStatus(413).phrase}"
 
 
-def raw(one, text):
+def raw(live, text):
     """Send bytes as they are and return the status line of each answer, and the last body."""
-    host, port = one.gateway.address.removeprefix("http://").split(":")
+    host, port = live.gateway.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as sock:
         heard = b""
         with suppress(OSError):
@@ -27,8 +27,8 @@ def raw(one, text):
     return heard.partition(b"\r\n")[0].decode(), heard.rpartition(b"\r\n\r\n")[2]
 
 
-def head(one, path="/v1/chat/completions", method="POST", **headers):
-    fields = {"host": "h", "authorization": f"Bearer {one.gateway.placeholder}", **headers}
+def head(live, path="/v1/chat/completions", method="POST", **headers):
+    fields = {"host": "h", "authorization": f"Bearer {live.gateway.placeholder}", **headers}
     lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
     return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode()
 
@@ -52,17 +52,17 @@ CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
         (Dialect.GEMINI, "/v1beta/models/m:batchGenerateContent"),
     ],
 )
-def test_other_routes_are_not_found(opened, dialect, path):
-    with opened("text", dialect) as one:
-        text = head(one, path, content_length=len(BODY)) + BODY
-        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
-        assert one.run.seen == []
+def test_other_routes_are_not_found(open_gateway, dialect, path):
+    with open_gateway("text", dialect) as live:
+        text = head(live, path, content_length=len(BODY)) + BODY
+        assert raw(live, text)[0] == "HTTP/1.1 404 Not Found"
+        assert live.run.seen == []
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT"])
-def test_other_methods_are_not_found(opened, method):
-    with opened("text") as one:
-        assert raw(one, head(one, method=method))[0] == "HTTP/1.1 404 Not Found"
+def test_other_methods_are_not_found(open_gateway, method):
+    with open_gateway("text") as live:
+        assert raw(live, head(live, method=method))[0] == "HTTP/1.1 404 Not Found"
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_other_methods_are_not_found(opened, method):
         (Dialect.GEMINI, "/v1beta/models/m:countTokens", {"totalTokens": 8001}),
     ],
 )
-def test_tokens_may_be_counted_and_are_no_usage(opened, dialect, path, answer):
-    with opened("text", dialect) as one:
-        _, headers, _ = request(dialect, key=one.gateway.placeholder)
-        connection = connect(one.gateway.address)
+def test_tokens_may_be_counted_and_are_no_usage(open_gateway, dialect, path, answer):
+    with open_gateway("text", dialect) as live:
+        _, headers, _ = request(dialect, key=live.gateway.placeholder)
+        connection = connect(live.gateway.address)
         assert send(connection, path, headers, {"messages": []}).json == answer
         connection.close()
-        assert one.tally == Tally(usage=Usage(turns=0, tool_calls=0), calls=1)
-        assert one.lines[0]["course"] == "whole"
+        assert live.tally == Tally(usage=Usage(turns=0, tool_calls=0), calls=1)
+        assert live.lines[0]["course"] == "whole"
 
 
 def asked(dialect, path_model, body):
@@ -90,9 +90,9 @@ def asked(dialect, path_model, body):
 
 
 ONE = "scripted-1"
-OTHER = "this trial asks scripted-1, and no other model such as "
-TWICE = "the body of the request is no JSON object, or has a key twice"
-WAYS = "the request names its model in more than one way"
+OTHER = "this trial may use scripted-1 only, not "
+TWICE = "the request body is not a JSON object, or repeats a key"
+WAYS = "the request names its model more than once"
 
 
 @pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.RESPONSES, Dialect.CHAT])
@@ -111,22 +111,25 @@ WAYS = "the request names its model in more than one way"
         ({"Model": ONE}, 400, WAYS),
     ],
 )
-def test_call_of_another_model_is_refused(opened, dialect, body, status, message):
-    with opened("text", dialect, model=ONE) as one:
+def test_call_of_another_model_is_refused(open_gateway, dialect, body, status, message):
+    with open_gateway("text", dialect, model=ONE) as live:
         path, text = asked(dialect, ONE, body)
-        key = one.gateway.placeholder
-        said, heard = raw(one, head(one, path, content_length=len(text), x_api_key=key) + text)
-        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
-        assert (one.run.seen, one.tally.calls) == ([], 0)
-        assert one.tally.last_error == f"{status}: {message}"
+        key = live.gateway.placeholder
+        said, heard = raw(live, head(live, path, content_length=len(text), x_api_key=key) + text)
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (
+            str(status),
+            message,
+        )
+        assert (live.run.seen, live.tally.calls) == ([], 0)
+        assert live.tally.last_error == f"{status}: {message}"
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("named", [ONE, None])
-def test_call_of_the_one_model_passes(opened, dialect, named):
-    with opened("text", dialect, model=named) as one:
-        assert one.ask(dialect).status == 200
-        assert one.ask(dialect, model="scripted-2").status == (200 if named is None else 403)
+def test_call_of_the_one_model_passes(open_gateway, dialect, named):
+    with open_gateway("text", dialect, model=named) as live:
+        assert live.ask(dialect).status == 200
+        assert live.ask(dialect, model="scripted-2").status == (200 if named is None else 403)
 
 
 @pytest.mark.parametrize(
@@ -137,13 +140,18 @@ def test_call_of_the_one_model_passes(opened, dialect, named):
         ("scripted-2", {"MODEL": ONE}, 400, "the path names the model, so the body may not"),
     ],
 )
-def test_path_of_gemini_is_its_model(opened, path_model, body, status, message):
-    with opened("text", Dialect.GEMINI, model=ONE) as one:
+def test_path_of_gemini_is_its_model(open_gateway, path_model, body, status, message):
+    with open_gateway("text", Dialect.GEMINI, model=ONE) as live:
         path, text = asked(Dialect.GEMINI, path_model, body)
-        key = one.gateway.placeholder
-        said, heard = raw(one, head(one, path, content_length=len(text), x_goog_api_key=key) + text)
-        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (str(status), message)
-        assert one.run.seen == []
+        key = live.gateway.placeholder
+        said, heard = raw(
+            live, head(live, path, content_length=len(text), x_goog_api_key=key) + text
+        )
+        assert (said.split()[1], json.loads(heard)["error"]["message"]) == (
+            str(status),
+            message,
+        )
+        assert live.run.seen == []
 
 
 @pytest.mark.parametrize(
@@ -154,23 +162,26 @@ def test_path_of_gemini_is_its_model(opened, path_model, body, status, message):
         b'{"model": "scripted-1", "stream_options": {"a": 1, "a": 2}}',
     ],
 )
-def test_key_that_stands_twice_is_refused(opened, body):
-    with opened("text") as one:
-        said, heard = raw(one, head(one, content_length=len(body)) + body)
-        assert (said, json.loads(heard)["error"]["message"]) == ("HTTP/1.1 400 Bad Request", TWICE)
-        assert one.run.seen == []
+def test_key_that_stands_twice_is_refused(open_gateway, body):
+    with open_gateway("text") as live:
+        said, heard = raw(live, head(live, content_length=len(body)) + body)
+        assert (said, json.loads(heard)["error"]["message"]) == (
+            "HTTP/1.1 400 Bad Request",
+            TWICE,
+        )
+        assert live.run.seen == []
 
 
-def test_web_socket_is_not_found(opened):
-    with opened("text", Dialect.RESPONSES) as one:
-        text = head(one, "/v1/responses", "GET", connection="Upgrade", upgrade="websocket")
-        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+def test_web_socket_is_not_found(open_gateway):
+    with open_gateway("text", Dialect.RESPONSES) as live:
+        text = head(live, "/v1/responses", "GET", connection="Upgrade", upgrade="websocket")
+        assert raw(live, text)[0] == "HTTP/1.1 404 Not Found"
 
 
-def test_full_url_leads_nowhere_without_a_way_out(opened):
-    with opened("text") as one:
-        text = head(one, "http://evil.example/", "GET")
-        assert raw(one, text)[0] == "HTTP/1.1 404 Not Found"
+def test_full_url_leads_nowhere_without_a_way_out(open_gateway):
+    with open_gateway("text") as live:
+        text = head(live, "http://evil.example/", "GET")
+        assert raw(live, text)[0] == "HTTP/1.1 404 Not Found"
 
 
 @pytest.mark.parametrize(
@@ -191,36 +202,36 @@ def test_full_url_leads_nowhere_without_a_way_out(opened):
         ({"content_length": 2, "content_encoding": "gzip"}, b"ab", "415 Unsupported Media Type"),
     ],
 )
-def test_request_must_be_whole_plain_and_bounded(opened, headers, body, status):
-    with opened("text") as one:
-        assert raw(one, head(one, **headers) + body)[0] == f"HTTP/1.1 {status}"
-        assert len(one.run.seen) == (status == "200 OK")
+def test_request_must_be_whole_plain_and_bounded(open_gateway, headers, body, status):
+    with open_gateway("text") as live:
+        assert raw(live, head(live, **headers) + body)[0] == f"HTTP/1.1 {status}"
+        assert len(live.run.seen) == (status == "200 OK")
 
 
-def test_answer_says_that_the_connection_ends(opened):
-    with opened("text") as one:
-        connection = connect(one.gateway.address)
+def test_answer_says_that_the_connection_ends(open_gateway):
+    with open_gateway("text") as live:
+        connection = connect(live.gateway.address)
         connection.request("GET", "/")
         assert connection.getresponse().getheader("connection") == "close"
         connection.close()
 
 
-def test_two_lengths_are_refused(opened):
-    with opened("text") as one:
+def test_two_lengths_are_refused(open_gateway):
+    with open_gateway("text") as live:
         two = (
             b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n"
         )
-        assert raw(one, two + b"{}")[0] == "HTTP/1.1 400 Bad Request"
+        assert raw(live, two + b"{}")[0] == "HTTP/1.1 400 Bad Request"
 
 
-def test_request_that_ends_too_soon_is_no_call(opened):
-    with opened("text") as one:
-        assert raw(one, head(one, content_length=100) + b"{}") == ("", b"")
-        assert one.tally.calls == 0
+def test_request_that_ends_too_soon_is_no_call(open_gateway):
+    with open_gateway("text") as live:
+        assert raw(live, head(live, content_length=100) + b"{}") == ("", b"")
+        assert live.tally.calls == 0
 
 
-def test_headers_of_the_way_and_of_accounts_stay_behind(opened):
-    with opened("text") as one:
+def test_headers_of_the_way_and_of_accounts_stay_behind(open_gateway):
+    with open_gateway("text") as live:
         given = {
             "connection": "close, x-way",
             "x_way": "1",
@@ -231,8 +242,8 @@ def test_headers_of_the_way_and_of_accounts_stay_behind(opened):
             "x_api_key": "sk-other",
             "user_agent": "agent/1",
         }
-        raw(one, head(one, content_length=len(BODY), **given) + BODY)
-        sent = one.run.seen[0].headers
+        raw(live, head(live, content_length=len(BODY), **given) + BODY)
+        sent = live.run.seen[0].headers
     assert {name: value for name, value in sent.items() if name != "host"} == {
         "accept-encoding": "identity",
         "content-length": str(len(BODY)),
@@ -262,14 +273,17 @@ PASSED = {
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_only_known_headers_are_passed_on(opened, dialect):
-    with opened("text", dialect) as one:
+def test_only_known_headers_are_passed_on(open_gateway, dialect):
+    with open_gateway("text", dialect) as live:
         path, _, asked = request(dialect, key="")
         body = json.dumps(asked).encode()
-        keys = {"x_api_key": one.gateway.placeholder, "x_goog_api_key": one.gateway.placeholder}
-        text = head(one, path, content_length=len(body), **keys, **ASKED) + body
-        assert raw(one, text)[0] == "HTTP/1.1 200 OK"
-        sent = one.run.seen[0].headers
+        keys = {
+            "x_api_key": live.gateway.placeholder,
+            "x_goog_api_key": live.gateway.placeholder,
+        }
+        text = head(live, path, content_length=len(body), **keys, **ASKED) + body
+        assert raw(live, text)[0] == "HTTP/1.1 200 OK"
+        sent = live.run.seen[0].headers
     own = {"host", "accept-encoding", "content-length", "authorization", "x-api-key"}
     left = {name: value for name, value in sent.items() if name not in own | {"x-goog-api-key"}}
     assert left == {"content-type": "application/json", **PASSED[dialect]}
@@ -289,35 +303,35 @@ def test_only_known_headers_are_passed_on(opened, dialect):
         (Dialect.CHAT, "alt=sse&api-version=1", ""),
     ],
 )
-def test_only_known_parameters_are_passed_on(opened, dialect, given, passed):
-    with opened("text", dialect) as one:
-        path, headers, body = request(dialect, key=one.gateway.placeholder)
-        connection = connect(one.gateway.address)
+def test_only_known_parameters_are_passed_on(open_gateway, dialect, given, passed):
+    with open_gateway("text", dialect) as live:
+        path, headers, body = request(dialect, key=live.gateway.placeholder)
+        connection = connect(live.gateway.address)
         assert send(connection, f"{path}?{given}", headers, body).status == 200
         connection.close()
-        assert one.run.seen[0].path.endswith(f"{path.removeprefix('/v1')}{passed}")
+        assert live.run.seen[0].path.endswith(f"{path.removeprefix('/v1')}{passed}")
 
 
-def test_client_of_http_1_0_gets_a_plain_stream(opened):
-    with opened("text") as one:
+def test_client_of_http_1_0_gets_a_plain_stream(open_gateway):
+    with open_gateway("text") as live:
         body = json.dumps({**json.loads(BODY), "stream": True}).encode()
-        text = head(one, content_length=len(body)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-        status, heard = raw(one, text + body)
+        text = head(live, content_length=len(body)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+        status, heard = raw(live, text + body)
         assert status == "HTTP/1.1 200 OK"
         assert heard.startswith(b'data: {"id": "chatcmpl-0"')
         assert heard.endswith(b"data: [DONE]\n\n")
 
 
-def test_more_connections_than_allowed_are_hung_up(opened):
-    with opened("text") as one:
-        held = [connect(one.gateway.address) for _ in range(64)]
+def test_more_connections_than_allowed_are_hung_up(open_gateway):
+    with open_gateway("text") as live:
+        held = [connect(live.gateway.address) for _ in range(64)]
         for connection in held:
             connection.connect()
         # The thread that accepts is another: only an answered call shows that all were accepted.
-        path, headers, body = request(Dialect.CHAT, key=one.gateway.placeholder)
+        path, headers, body = request(Dialect.CHAT, key=live.gateway.placeholder)
         held[-1].request("POST", path, json.dumps(body), headers)
         assert held[-1].getresponse().read()
-        assert raw(one, head(one, content_length=len(BODY)) + BODY) == ("", b"")
+        assert raw(live, head(live, content_length=len(BODY)) + BODY) == ("", b"")
         for connection in held:
             connection.close()
 
@@ -326,13 +340,13 @@ def echo(handler):
     handler.wfile.write(f"HTTP/1.1 299 {handler.command} {handler.path}\r\n\r\n".encode())
 
 
-def test_way_out_and_model_stand_side_by_side(opened):
-    with opened("text", egress=echo) as one:
-        away = head(one, "http://h/v1/chat/completions", content_length=len(BODY)) + BODY
-        assert raw(one, away)[0] == "HTTP/1.1 299 POST http://h/v1/chat/completions"
-        assert raw(one, head(one, "/?http://h/", "GET"))[0] == "HTTP/1.1 404 Not Found"
-        assert one.run.seen == []
-        assert one.ask().status == 200
+def test_way_out_and_model_stand_side_by_side(open_gateway):
+    with open_gateway("text", egress=echo) as live:
+        away = head(live, "http://h/v1/chat/completions", content_length=len(BODY)) + BODY
+        assert raw(live, away)[0] == "HTTP/1.1 299 POST http://h/v1/chat/completions"
+        assert raw(live, head(live, "/?http://h/", "GET"))[0] == "HTTP/1.1 404 Not Found"
+        assert live.run.seen == []
+        assert live.ask().status == 200
 
 
 def test_way_out_answers_what_is_no_call(tmp_path):
@@ -340,7 +354,7 @@ def test_way_out_answers_what_is_no_call(tmp_path):
         None, Budget(), prices=Prices(), record=tmp_path / "r", listen=None, egress=echo
     )
     with gateway:
-        one = type("One", (), {"gateway": gateway})
-        assert raw(one, head(one, "host:443", "CONNECT"))[0] == "HTTP/1.1 299 CONNECT host:443"
-        assert raw(one, head(one, "http://h/a"))[0] == "HTTP/1.1 299 POST http://h/a"
-        assert raw(one, head(one))[0] == "HTTP/1.1 404 Not Found"
+        live = type("Live", (), {"gateway": gateway})
+        assert raw(live, head(live, "host:443", "CONNECT"))[0] == "HTTP/1.1 299 CONNECT host:443"
+        assert raw(live, head(live, "http://h/a"))[0] == "HTTP/1.1 299 POST http://h/a"
+        assert raw(live, head(live))[0] == "HTTP/1.1 404 Not Found"

@@ -12,7 +12,7 @@ from reb_action.agents.environment import KEY_VARIABLE, Model
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Upstream, load_prices
-from reb_action.gateway.egress.proxy import egress
+from reb_action.gateway.egress.proxy import create_proxy
 from reb_action.model.agent import Key
 from reb_action.sandbox.port import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Sandbox
@@ -80,7 +80,7 @@ def _open(
             prices=load_prices(),
             record=layout.model_calls,
             listen=None if folder is None else folder / SOCKET,
-            egress=egress(hosts) if hosts else None,
+            egress=create_proxy(hosts) if hosts else None,
         ) as gateway,
     ):
         if inside:

@@ -1,27 +1,27 @@
-"""What both dialects of OpenAI share."""
+"""The parts that both dialects of OpenAI share."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from reb_action.documents import Json
-from reb_action.gateway.dialects.rules import bearer
+from reb_action.gateway.dialects.rules import get_bearer
 
-_KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_REQUEST: Final = range(400, 500)
+_TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_CLIENT_ERRORS: Final = range(400, 500)
 
 
-def key_of(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
-    """Return the key that a request brings, or an empty text."""
-    return bearer(headers)
+def get_key(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
+    """Return the key of a request, or an empty text."""
+    return get_bearer(headers)
 
 
 def key_headers(key: str) -> Mapping[str, str]:
-    """Return the headers that bring a key."""
+    """Return the headers with the key."""
     return {"authorization": f"Bearer {key}"}
 
 
-def error(status: int, message: str) -> Json:
-    """Return an error as the models of OpenAI answer it."""
-    other = "invalid_request_error" if status in _REQUEST else "server_error"
-    kind = _KINDS.get(status, other)
-    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+def build_error(status: int, message: str) -> Json:
+    """Return an error in OpenAI's format."""
+    default = "invalid_request_error" if status in _CLIENT_ERRORS else "server_error"
+    error_type = _TYPES.get(status, default)
+    return {"error": {"message": message, "type": error_type, "param": None, "code": None}}

@@ -1,1 +1,1 @@
-"""The proxy that leads a sandbox to named hosts."""
+"""The HTTP proxy behind `network: allowed`."""

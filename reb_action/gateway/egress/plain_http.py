@@ -1,4 +1,4 @@
-"""Carries one plain HTTP request to a host, and its answer back, and nothing after either."""
+"""Forwards one plain HTTP request to a host and returns the response (no keep-alive)."""
 
 import re
 import socket
@@ -11,90 +11,101 @@ from typing import Final
 _SILENT_SECONDS: Final = 300.0
 _CHUNK_BYTES: Final = 64 * 1024
 # RFC 9110, 7.6.1.
-_HOP: Final = frozenset(
+_HOP_BY_HOP: Final = frozenset(
     {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding"}
 ) | {"upgrade"}
-# What speaks to a proxy alone, and what is said or answered here.
-_OWN: Final = frozenset({"proxy-authorization", "host", "content-length", "expect"})
+# Headers for the proxy alone, and headers that the proxy sets or answers itself.
+_OWN_HEADERS: Final = frozenset({"proxy-authorization", "host", "content-length", "expect"})
 # RFC 9110, 5.5 and 5.6.2.
-_FIELD: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*")
+_HEADER_LINE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*")
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 
 
-def carry(
-    handler: BaseHTTPRequestHandler, far: socket.socket, *, start: str, own: Mapping[str, str]
-) -> None:
-    """Ask the host at `far` what the client asks, with this first line and these headers of ours.
-
-    A second request would go wherever its own first line says: it is not read.
-    """
-    length = _length(handler)
-    kept = [(n, text) for n, text in handler.headers.items() if n.lower() not in _HOP | _OWN]
-    size = {} if length is None else {"Content-Length": str(length)}
-    fields = [f"{n}: {_unfolded(text)}" for n, text in (*own.items(), *kept, *size.items())]
-    if not all(_FIELD.fullmatch(field) for field in fields):
-        handler.send_error(400, "no header of HTTP")
-        return
-    far.settimeout(_SILENT_SECONDS)
-    head = "\r\n".join((start, *fields, "Connection: close", "", ""))
-    # A host may answer and hang up before it has heard all.
-    with suppress(BrokenPipeError, ConnectionResetError):
-        far.sendall(head.encode("latin-1"))
-        if not _pass_on(handler, far, length or 0):
-            return
-    _answer(handler, HTTPResponse(far, method=handler.command))
-
-
-def fault(handler: BaseHTTPRequestHandler) -> tuple[int, str] | None:
-    """Return the status and words for a request whose end cannot be told; None where it can."""
+def check_length(handler: BaseHTTPRequestHandler) -> tuple[int, str] | None:
+    """Return status and message for a request of unknown length; None if the length is known."""
     if handler.headers.get_all("transfer-encoding"):
         return 411, "a request needs a Content-Length here"
     lengths = set(handler.headers.get_all("content-length", []))
-    if len(lengths) > 1 or not all(_LENGTH.fullmatch(one) for one in lengths):
-        return 400, "the length of the request cannot be understood"
+    if len(lengths) > 1 or not all(_LENGTH.fullmatch(length) for length in lengths):
+        return 400, "invalid Content-Length"
     return None
 
 
-def _length(handler: BaseHTTPRequestHandler) -> int | None:
-    said = handler.headers.get("content-length")
-    return None if said is None else int(said)
+def forward(
+    handler: BaseHTTPRequestHandler,
+    remote: socket.socket,
+    *,
+    request_line: str,
+    headers: Mapping[str, str],
+) -> None:
+    """Send the client's request with this request line and these headers of ours.
+
+    A second request on the connection is not read: it could name another host.
+    """
+    content_length = handler.headers.get("content-length")
+    body_size = 0 if content_length is None else int(content_length)
+    lines = _header_lines(handler, headers, content_length)
+    if not all(_HEADER_LINE.fullmatch(line) for line in lines):
+        handler.send_error(400, "invalid header")
+        return
+    remote.settimeout(_SILENT_SECONDS)
+    head = "\r\n".join((request_line, *lines, "Connection: close", "", ""))
+    # A host may answer and close before it has read the whole request.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        remote.sendall(head.encode("latin-1"))
+        if not _forward_body(handler, remote, body_size):
+            return
+    _forward_response(handler, HTTPResponse(remote, method=handler.command))
 
 
-def _unfolded(text: str) -> str:
+def _header_lines(
+    handler: BaseHTTPRequestHandler, headers: Mapping[str, str], content_length: str | None
+) -> list[str]:
+    dropped = _HOP_BY_HOP | _OWN_HEADERS
+    kept = [(name, text) for name, text in handler.headers.items() if name.lower() not in dropped]
+    length = {} if content_length is None else {"Content-Length": str(int(content_length))}
+    pairs = (*headers.items(), *kept, *length.items())
+    return [f"{name}: {_unfold(text)}" for name, text in pairs]
+
+
+def _unfold(text: str) -> str:
     return re.sub(r"[\r\n]+[ \t]+", " ", text)
 
 
-def _pass_on(handler: BaseHTTPRequestHandler, far: socket.socket, left: int) -> bool:
-    """Say whether the client sent all of its body."""
-    while left and (data := handler.rfile.read1(min(left, _CHUNK_BYTES))):
-        far.sendall(data)
-        left -= len(data)
-    return not left
+def _forward_body(handler: BaseHTTPRequestHandler, remote: socket.socket, size: int) -> bool:
+    """Forward the body; return whether the client sent all of it."""
+    while size and (data := handler.rfile.read1(min(size, _CHUNK_BYTES))):
+        remote.sendall(data)
+        size -= len(data)
+    return not size
 
 
-def _answer(handler: BaseHTTPRequestHandler, answer: HTTPResponse) -> None:
-    with answer:
+def _forward_response(handler: BaseHTTPRequestHandler, response: HTTPResponse) -> None:
+    with response:
         try:
-            answer.begin()
+            response.begin()
         except (OSError, HTTPException, ValueError):
-            handler.send_error(502, "the host gave no answer")
+            handler.send_error(502, "the host sent no valid response")
             return
-        chunked = (
-            answer.chunked and handler.command != "HEAD" and handler.request_version != "HTTP/1.0"
-        )
-        handler.send_response_only(answer.status, answer.reason)
-        # With both, whoever reads on decides what the length is (RFC 9112, 6.3).
-        dropped = _HOP | {"content-length"} if chunked else _HOP
-        for name, text in answer.headers.items():
-            if name.lower() not in dropped:
-                handler.send_header(name, _unfolded(text))
-        if chunked:
-            handler.send_header("Transfer-Encoding", "chunked")
-        handler.send_header("Connection", "close")
-        handler.end_headers()
-        # The client sees by the length, or by the missing last chunk, that it is not whole.
+        is_http_1_0 = handler.request_version == "HTTP/1.0"
+        chunked = response.chunked and handler.command != "HEAD" and not is_http_1_0
+        _send_head(handler, response, chunked=chunked)
+        # If the response is cut, the client sees it by the length or the missing last chunk.
         with suppress(OSError, HTTPException, ValueError):
-            while data := answer.read1(_CHUNK_BYTES):
+            while data := response.read1(_CHUNK_BYTES):
                 handler.wfile.write(b"%x\r\n%s\r\n" % (len(data), data) if chunked else data)
             if chunked:
                 handler.wfile.write(b"0\r\n\r\n")
+
+
+def _send_head(handler: BaseHTTPRequestHandler, response: HTTPResponse, *, chunked: bool) -> None:
+    handler.send_response_only(response.status, response.reason)
+    # Clients disagree on a response with both a length and chunks (RFC 9112, 6.3).
+    dropped = _HOP_BY_HOP | {"content-length"} if chunked else _HOP_BY_HOP
+    for name, text in response.headers.items():
+        if name.lower() not in dropped:
+            handler.send_header(name, _unfold(text))
+    if chunked:
+        handler.send_header("Transfer-Encoding", "chunked")
+    handler.send_header("Connection", "close")
+    handler.end_headers()

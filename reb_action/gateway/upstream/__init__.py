@@ -1,1 +1,1 @@
-"""The gateway's connection to the model."""
+"""The side of the gateway that talks to the model's vendor."""

@@ -1,4 +1,4 @@
-"""A connection to the model, kept from call to call."""
+"""A keep-alive connection to the model's vendor, through the proxy of the environment if any."""
 
 import http.client
 import select
@@ -17,115 +17,111 @@ _CONNECT_SECONDS: Final = 30.0
 
 
 class UpstreamConnection:
-    """Asks one address and no other, through the proxy of the environment where there is one.
+    """Sends requests to one base URL.
 
-    One thread asks and reads; any thread may cut, which ends the reading at once.
+    One thread sends and reads; any thread may call `abort`, which ends a blocking read at once.
     """
 
     def __init__(self, base_url: str) -> None:
-        self._url = parse(base_url)
-        self._proxy = proxy_of(self._url)
+        self._url = parse_base_url(base_url)
+        self._proxy = find_proxy(self._url)
         self._connection: http.client.HTTPConnection | None = None
         self._socket: socket.socket | None = None
-        self.was_cut = False
+        self.aborted = False
 
-    def ask(
+    def send_request(
         self, target: str, body: bytes, headers: Mapping[str, str], *, silent_seconds: float
     ) -> http.client.HTTPResponse:
-        """Send a POST and return the answer once its header is here; OSError or HTTPException."""
-        connection = self._connected()
+        """Send a POST and return its response after the headers; raises OSError, HTTPException."""
+        connection = self._connect()
         connection.timeout = silent_seconds
         if self._socket is not None:
             self._socket.settimeout(silent_seconds)
-        through = self._proxy if self._url.scheme == "http" else None
-        start = f"http://{self._url.netloc}" if through is not None else ""
-        path = f"{start}{self._url.path.rstrip('/')}{target}"
-        connection.request("POST", path, body, {**headers, **login(through)})
+        proxy = self._proxy if self._url.scheme == "http" else None
+        origin = f"http://{self._url.netloc}" if proxy is not None else ""
+        path = f"{origin}{self._url.path.rstrip('/')}{target}"
+        connection.request("POST", path, body, {**headers, **proxy_authorization(proxy)})
         return connection.getresponse()
 
-    def hurry(self, seconds: float) -> None:
-        """Wait no longer than this for each further byte."""
-        if self._socket is not None:
-            self._socket.settimeout(seconds)
-
-    def cut(self) -> None:
-        """End what is being read."""
-        self.was_cut = True
+    def abort(self) -> None:
+        """End the request in progress."""
+        self.aborted = True
         if self._socket is not None:
             try:
-                # Not that of an SSL socket, which would pull the session away from its reader.
+                # SSLSocket.shutdown would drop the TLS session under the thread that reads.
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
             except OSError:
                 return
 
     def close(self) -> None:
-        """Give up the connection; the next call makes another."""
+        """Close the connection; the next request opens another."""
         if self._connection is not None:
             self._connection.close()
         self._connection = self._socket = None
 
-    def _connected(self) -> http.client.HTTPConnection:
-        self.was_cut = False
+    def _connect(self) -> http.client.HTTPConnection:
+        self.aborted = False
         if self._connection is not None and _is_stale(self._connection.sock):
             self.close()
         if self._connection is None:
-            self._connection = self._connection_of(self._proxy or self._url)
+            self._connection = self._new_connection(self._proxy or self._url)
             self._connection.connect()
             self._socket = self._connection.sock
         return self._connection
 
-    def _connection_of(self, place: SplitResult) -> http.client.HTTPConnection:
-        host, port = place.hostname or "", place.port
+    def _new_connection(self, address: SplitResult) -> http.client.HTTPConnection:
+        host, port = address.hostname or "", address.port
         if self._url.scheme == "http":
             return http.client.HTTPConnection(host, port, timeout=_CONNECT_SECONDS)
+        is_direct = address is self._url
         connection = http.client.HTTPSConnection(
-            host, port or 443 if place is self._url else port or 80,
-            timeout=_CONNECT_SECONDS, context=_context(),
+            host, port or (443 if is_direct else 80),
+            timeout=_CONNECT_SECONDS, context=_tls_context(),
         )  # fmt: skip
-        if place is not self._url:
-            connection.set_tunnel(self._url.hostname or "", self._url.port, login(place))
+        if not is_direct:
+            authorization = proxy_authorization(address)
+            connection.set_tunnel(self._url.hostname or "", self._url.port, authorization)
         return connection
 
 
-def parse(base_url: str) -> SplitResult:
-    """Return the parts of a model's address; raises UsageError for what is none."""
+def parse_base_url(base_url: str) -> SplitResult:
+    """Split a model's base URL; raises UsageError for any other URL."""
     url = urlsplit(base_url)
     try:
-        fits = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
-        fits = False
-    if not fits or url.query or url.fragment or "@" in url.netloc:
+        is_valid = False
+    if not is_valid or url.query or url.fragment or "@" in url.netloc:
         raise UsageError(
-            "the address of the model must look like https://HOST/PATH, without user, query or"
-            " fragment; give another"
+            "invalid model URL; use https://HOST/PATH without credentials, query or fragment"
         )
     return url
 
 
-def proxy_of(url: SplitResult) -> SplitResult | None:
-    """Return the proxy that this machine's environment wants for an address, if it wants one."""
+def find_proxy(url: SplitResult) -> SplitResult | None:
+    """Return the proxy that the environment sets for a URL, or None."""
     host = url.hostname or ""
-    found = urllib.request.getproxies().get(url.scheme)
-    if not found or urllib.request.proxy_bypass(f"{host}:{url.port}" if url.port else host):
+    proxy = urllib.request.getproxies().get(url.scheme)
+    if not proxy or urllib.request.proxy_bypass(f"{host}:{url.port}" if url.port else host):
         return None
-    return urlsplit(found if "//" in found else f"//{found}")
+    return urlsplit(proxy if "//" in proxy else f"//{proxy}")
 
 
-def login(proxy: SplitResult | None) -> dict[str, str]:
-    """Return the header with the user and password that stand in a proxy's address."""
+def proxy_authorization(proxy: SplitResult | None) -> dict[str, str]:
+    """Return the header with the credentials of a proxy's URL; empty if it has none."""
     if proxy is None or proxy.username is None:
         return {}
-    words = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(words.encode()).decode()}"}
+    credentials = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(credentials.encode()).decode()}"}
 
 
 @cache
-def _context() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
 def _is_stale(sock: socket.socket | None) -> bool:
-    """Tell whether the other side has hung up: between calls nothing can be readable."""
+    """Return whether the vendor closed the connection: between requests nothing is readable."""
     if sock is None:
         return True
     poll = select.poll()

@@ -1,4 +1,4 @@
-"""Takes the key out of what the model's side says, however it is written there."""
+"""Removes the API key from text of the model's vendor, in every common encoding."""
 
 import re
 from collections.abc import Callable
@@ -6,18 +6,18 @@ from typing import Final
 
 from reb_action.redaction import forms
 
-_HIDDEN: Final = "[key]"
+_REPLACEMENT: Final = "[key]"
 
 
-def hider(key: str) -> Callable[[str], str]:
-    """Return what replaces a key: as it is, URL-encoded, in base64, each also escaped in JSON."""
-    wanted = sorted((form.decode() for form in forms(key)), key=lambda form: (-len(form), form))
-    if not wanted:
-        return lambda said: said
-    pattern = re.compile("|".join("".join(map(_either, form)) for form in wanted))
-    return lambda said: pattern.sub(_HIDDEN, said)
+def build_redactor(key: str) -> Callable[[str], str]:
+    """Return a function that replaces the key: plain, URL-encoded, base64, each JSON-escaped."""
+    encodings = sorted((form.decode() for form in forms(key)), key=lambda form: (-len(form), form))
+    if not encodings:
+        return lambda text: text
+    pattern = re.compile("|".join("".join(map(_letter_pattern, form)) for form in encodings))
+    return lambda text: pattern.sub(_REPLACEMENT, text)
 
 
-def _either(letter: str) -> str:
-    r"""Return a pattern of a letter, of its number in JSON, and of `\/` and the like."""
+def _letter_pattern(letter: str) -> str:
+    r"""Return a pattern for a letter, its JSON escape `\uXXXX`, and `\/` and the like."""
     return rf"(?:\\?{re.escape(letter)}|\\{{1,4}}u(?i:{ord(letter):04x}))"

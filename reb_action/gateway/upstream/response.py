@@ -1,4 +1,4 @@
-"""An answer of the model as it comes in, within the time that it has."""
+"""Reads the response of a model with a limit on silence."""
 
 import http.client
 import threading
@@ -12,46 +12,51 @@ _CHUNK: Final = 64 * 1024
 _LIMIT_BYTES: Final = 256 * 1024 * 1024
 
 
-class Answer:
-    """Reads one answer; what the network does wrong is its end and a `fault`, no exception.
+class UpstreamResponse:
+    """One request and its response. A network error ends the response and is kept in `error`.
 
-    `silent_seconds` is how long the model may say nothing, at first as later. `heard` is called
-    for all that comes. `first_byte` is when its body began, on the monotonic clock.
+    `silent_seconds` limits the silence before and within the response. `on_data` is called for
+    each read. `first_byte` is the time of the body's first byte on the monotonic clock.
     """
 
     def __init__(
-        self, line: UpstreamConnection, *, silent_seconds: float, heard: Callable[[], None]
+        self,
+        connection: UpstreamConnection,
+        *,
+        silent_seconds: float,
+        on_data: Callable[[], None],
     ) -> None:
-        self.fault: Exception | None = None
-        self.is_silent = False
+        self.error: Exception | None = None
+        self.timed_out = False
         self.received = 0
         self.first_byte: float | None = None
-        self._line = line
+        self._connection = connection
         self._silent_seconds = silent_seconds
-        self._heard = heard
+        self._on_data = on_data
         self._response: http.client.HTTPResponse | None = None
-        self._timer = threading.Timer(0, line.cut)
+        self._timer = threading.Timer(0, connection.abort)
         self._first = b""
 
-    def ask(self, target: str, body: bytes, headers: Mapping[str, str]) -> bool:
-        """Send a request and wait for the first byte of the answer; tell whether it came."""
-        # A timer besides the socket's: a header that comes letter by letter would reset that one.
-        self.expect(self._silent_seconds)
+    def send(self, target: str, body: bytes, headers: Mapping[str, str]) -> bool:
+        """Send the request and wait for the body's first byte; return False on a network error."""
+        # The socket's own timeout starts anew with each byte, so a header sent byte by byte would
+        # never reach it.
+        self.set_deadline(self._silent_seconds)
         try:
-            self._response = self._line.ask(
+            self._response = self._connection.send_request(
                 target, body, headers, silent_seconds=self._silent_seconds
             )
-        except (OSError, http.client.HTTPException) as fault:
-            self._ends(fault)
+        except (OSError, http.client.HTTPException) as error:
+            self._fail(error)
         else:
             self._first = self._read()
         self._timer.cancel()
-        return self.fault is None
+        return self.error is None
 
-    def expect(self, seconds: float) -> None:
-        """Cut the connection when this time is over."""
+    def set_deadline(self, seconds: float) -> None:
+        """Abort the connection after this time."""
         self._timer.cancel()
-        self._timer = threading.Timer(seconds, self._line.cut)
+        self._timer = threading.Timer(seconds, self._connection.abort)
         self._timer.daemon = True
         self._timer.start()
 
@@ -61,33 +66,33 @@ class Answer:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Its headers, names in lower case."""
-        found = [] if self._response is None else self._response.getheaders()
-        return {name.lower(): value for name, value in found}
+        """The response headers, names in lower case."""
+        headers = [] if self._response is None else self._response.getheaders()
+        return {name.lower(): value for name, value in headers}
 
     @property
     def length(self) -> int | None:
-        """How many bytes are still to be read, where that is known."""
+        """Number of bytes left to read; None if unknown."""
         left = None if self._response is None else self._response.length
         return None if left is None else left + len(self._first)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it came to its end, as far as the network can tell."""
-        return self.fault is None and not self.length
+    def is_complete(self) -> bool:
+        """Whether the response was read to its end, as far as HTTP can tell."""
+        return self.error is None and not self.length
 
     def read(self) -> bytes:
-        """Return the next part; an empty one at the end."""
+        """Return the next bytes; empty at the end."""
         if self._first:
             data, self._first = self._first, b""
             return data
-        return b"" if self.fault is not None or self.length == 0 else self._read()
+        return b"" if self.error is not None or self.length == 0 else self._read()
 
     def close(self) -> None:
-        """Give the connection back, or up where it is of no further use."""
+        """Release the connection for the next request, or close it if it cannot be reused."""
         self._timer.cancel()
-        if self._response is None or not self.is_whole or self._response.will_close:
-            self._line.close()
+        if self._response is None or not self.is_complete or self._response.will_close:
+            self._connection.close()
         else:
             self._response.close()
 
@@ -97,17 +102,17 @@ class Answer:
             return b""
         try:
             data = response.read1(_CHUNK)
-        except (OSError, http.client.HTTPException) as fault:
-            self._ends(fault)
+        except (OSError, http.client.HTTPException) as error:
+            self._fail(error)
             return b""
         self.received += len(data)
         if data:
             self.first_byte = self.first_byte or time.monotonic()
-            self._heard()
-        if self._line.was_cut or self.received > _LIMIT_BYTES:
-            self._ends(ConnectionError(f"it was cut after {self.received} bytes"))
+            self._on_data()
+        if self._connection.aborted or self.received > _LIMIT_BYTES:
+            self._fail(ConnectionError(f"aborted after {self.received} bytes"))
         return data
 
-    def _ends(self, fault: Exception) -> None:
-        self.fault = fault
-        self.is_silent = self._line.was_cut or isinstance(fault, TimeoutError)
+    def _fail(self, error: Exception) -> None:
+        self.error = error
+        self.timed_out = self._connection.aborted or isinstance(error, TimeoutError)

@@ -1,4 +1,4 @@
-"""Server-sent events, cut out of bytes as they come (https://html.spec.whatwg.org, 9.2)."""
+"""Incremental parser for server-sent events (https://html.spec.whatwg.org, 9.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ _EVENT_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """An event as it came, and its data."""
+    """An event: its bytes as received, and its data."""
 
     raw: bytes = field(repr=False)
     data: bytes = field(repr=False)
 
 
-class Events:
-    """Collects bytes; one event above the limit of 16 MiB is passed on without its data."""
+class EventParser:
+    """Splits a byte stream into events; an event above 16 MiB keeps its bytes, not its data."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -28,24 +28,24 @@ class Events:
         *lines, rest = data.split(b"\n")
         for line in lines:
             self._line += line + b"\n"
-            yield from self._take(bytes(self._line))
+            yield from self._add_line(bytes(self._line))
             self._line.clear()
         self._line += rest
 
-    def rest(self) -> Event:
-        """Return what came after the last event, taken as one."""
-        *_, event = (None, *self._take(bytes(self._line)), *self._end())
+    def finish(self) -> Event:
+        """Return the bytes after the last complete event as an event."""
+        *_, event = (None, *self._add_line(bytes(self._line)), *self._end_event())
         return event or Event(raw=b"", data=b"")
 
-    def _take(self, line: bytes) -> Iterator[Event]:
+    def _add_line(self, line: bytes) -> Iterator[Event]:
         self._raw += line
         name, _, value = line.rstrip(b"\r\n").partition(b":")
         if name == b"data" and len(self._raw) <= _EVENT_BYTES:
             self._data.append(value.removeprefix(b" "))
         if line.endswith(b"\n") and not line.strip():
-            yield from self._end()
+            yield from self._end_event()
 
-    def _end(self) -> Iterator[Event]:
+    def _end_event(self) -> Iterator[Event]:
         yield Event(raw=bytes(self._raw), data=b"\n".join(self._data))
         self._raw.clear()
         self._data.clear()

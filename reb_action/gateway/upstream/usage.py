@@ -1,4 +1,4 @@
-"""What one answer of a model says: what it used, which tools it calls, whether it is whole."""
+"""Content of one model answer that the gateway uses: tokens, tool calls, end and error."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spent:
-    """The tokens of one call; input includes cache, output includes reasoning; unknown is None.
+class TokenCounts:
+    """Tokens of one call; None is unknown. Input includes cache, output includes reasoning.
 
-    `cache_write_long` is that part of `cache_write` which is kept for an hour.
+    `cache_write_long` is the part of `cache_write` with a lifetime of one hour.
     """
 
     input: int | None = None
@@ -18,18 +18,18 @@ class Spent:
     cache_write_long: int | None = None
     output: int | None = None
 
-    def updated(self, later: "Spent") -> "Spent":
-        """Return these numbers with those that are known later."""
-        return self._with(later, lambda mine, its: mine if its is None else its)
+    def updated(self, later: "TokenCounts") -> "TokenCounts":
+        """Return these counts, replaced by the known ones of `later`."""
+        return self._combine(later, lambda old, new: old if new is None else new)
 
-    def plus(self, other: "Spent") -> "Spent":
-        """Return the sum of what is known."""
-        return self._with(other, lambda mine, its: (mine or 0) + its if its is not None else mine)
+    def plus(self, other: "TokenCounts") -> "TokenCounts":
+        """Return the sum; unknown counts add nothing."""
+        return self._combine(other, lambda a, b: (a or 0) + b if b is not None else a)
 
-    def _with(
-        self, other: "Spent", join: Callable[[int | None, int | None], int | None]
-    ) -> "Spent":
-        return Spent(
+    def _combine(
+        self, other: "TokenCounts", join: Callable[[int | None, int | None], int | None]
+    ) -> "TokenCounts":
+        return TokenCounts(
             input=join(self.input, other.input),
             cache_read=join(self.cache_read, other.cache_read),
             cache_write=join(self.cache_write, other.cache_write),
@@ -39,25 +39,30 @@ class Spent:
 
 
 @dataclass(kw_only=True, slots=True)
-class Reading:
-    """What an answer has said so far; `tools` are name and arguments by their place in it."""
+class AnswerSummary:
+    """Summary of an answer, updated while it streams.
 
-    spent: Spent = field(default_factory=Spent)
-    tools: dict[str, str] = field(default_factory=dict[str, str])
+    `tool_calls` maps a call's position to its name and arguments. `ended` is set by the answer's
+    final event or field.
+    """
+
+    tokens: TokenCounts = field(default_factory=TokenCounts)
+    tool_calls: dict[str, str] = field(default_factory=dict[str, str])
     ended: bool = False
     error: str | None = None
 
-    def uses(self, spent: Spent) -> None:
-        """Take over numbers; later ones count."""
-        self.spent = self.spent.updated(spent)
+    def update_tokens(self, tokens: TokenCounts) -> None:
+        """Take over the known counts; later ones replace earlier ones."""
+        self.tokens = self.tokens.updated(tokens)
 
-    def calls(self, place: str, said: str) -> None:
-        """Add to the call at a place of the answer."""
-        self.tools[place] = self.tools.get(place, "") + said
+    def add_tool_text(self, position: str, text: str) -> None:
+        """Append a piece of the tool call at this position."""
+        self.tool_calls[position] = self.tool_calls.get(position, "") + text
 
     @property
     def fingerprint(self) -> str | None:
-        """The same for the same tools with the same arguments; None without a call."""
-        if not self.tools:
+        """Hash of all tool calls with their arguments; None without a tool call."""
+        if not self.tool_calls:
             return None
-        return hashlib.sha256("\0".join(self.tools.values()).encode("utf-8", "replace")).hexdigest()
+        text = "\0".join(self.tool_calls.values())
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -11,94 +11,94 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.gateway.body import LIMIT_BYTES, Room, room_for
-from reb_action.gateway.ledger import Call, CallStatus, Ledger
+from reb_action.gateway.body import LIMIT_BYTES, BodyMemory, max_body_size
+from reb_action.gateway.ledger import CallStatus, Ledger, ModelCall
 from reb_action.gateway.prices import Price
-from reb_action.gateway.upstream.usage import Reading
+from reb_action.gateway.upstream.usage import AnswerSummary
 from reb_action.model.agent import Dialect
 from tests.support.model_server.client import ask, connect
 
 PRICES = Prices(models={"scripted-1": Price(input=100, cache_read=100, output=1000)})
 
 
-def statuses(one, calls, dialect=Dialect.CHAT):
-    return [one.ask(dialect, says=f"call {number}").status for number in range(calls)]
+def statuses(live, calls, dialect=Dialect.CHAT):
+    return [live.ask(dialect, says=f"call {number}").status for number in range(calls)]
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_calls_are_limited(opened, dialect):
-    with opened("ok", dialect, calls=2) as one:
-        assert statuses(one, 4, dialect) == [200, 200, 403, 403]
-        assert one.ask(dialect).json["error"]["message"] == (
+def test_calls_are_limited(open_gateway, dialect):
+    with open_gateway("ok", dialect, calls=2) as live:
+        assert statuses(live, 4, dialect) == [200, 200, 403, 403]
+        assert live.ask(dialect).json["error"]["message"] == (
             "the budget of 2 model calls is used up"
         )
-        assert (one.tally.calls, one.tally.refused) == (2, {})
-        assert one.tally.limit == "the budget of 2 model calls is used up"
-        assert len(one.run.seen) == 2
+        assert (live.tally.calls, live.tally.refused) == (2, {})
+        assert live.tally.limit == "the budget of 2 model calls is used up"
+        assert len(live.run.seen) == 2
 
 
 @pytest.mark.parametrize(("tokens", "expected"), [(8102, [200, 403]), (8103, [200, 200, 403])])
-def test_tokens_are_limited_by_what_was_used(opened, tokens, expected):
+def test_tokens_are_limited_by_what_was_used(open_gateway, tokens, expected):
     # 8001 + 101, then 8012 + 201.
-    with opened("ok", tokens=tokens) as one:
-        assert statuses(one, len(expected)) == expected
-        assert one.tally.limit == f"the budget of {tokens} tokens is used up"
+    with open_gateway("ok", tokens=tokens) as live:
+        assert statuses(live, len(expected)) == expected
+        assert live.tally.limit == f"the budget of {tokens} tokens is used up"
 
 
-def test_cost_is_limited_by_what_was_used(opened):
+def test_cost_is_limited_by_what_was_used(open_gateway):
     # 0.8001 + 0.101 US dollars for the first.
-    with opened("ok", cost_usd=0.9011, prices=PRICES) as one:
-        assert statuses(one, 2) == [200, 403]
-        assert one.tally.usage.cost_usd == 0.9011
-        assert one.tally.limit == "the budget of 0.9011 USD is used up"
+    with open_gateway("ok", cost_usd=0.9011, prices=PRICES) as live:
+        assert statuses(live, 2) == [200, 403]
+        assert live.tally.usage.cost_usd == 0.9011
+        assert live.tally.limit == "the budget of 0.9011 USD is used up"
 
 
-def test_cost_of_an_unknown_model_cannot_be_limited(opened):
-    with opened("ok", cost_usd=1.0) as one:
-        assert statuses(one, 1) == [403]
-        assert one.tally.limit == (
-            "the price of scripted-1 is not known, so that no budget in USD can be kept"
+def test_cost_of_an_unknown_model_cannot_be_limited(open_gateway):
+    with open_gateway("ok", cost_usd=1.0) as live:
+        assert statuses(live, 1) == [403]
+        assert live.tally.limit == (
+            "the price of scripted-1 is unknown, so the USD budget cannot be enforced"
         )
 
 
 @pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 1.0}])
-def test_model_that_says_no_usage_cannot_be_limited_by_it(opened, budget):
-    with opened("no-usage", prices=PRICES, **budget) as one:
-        assert statuses(one, 2) == [200, 403]
-        assert one.tally.limit == (
-            "the model does not say what it used, so that no budget of tokens or USD can be kept"
+def test_model_that_says_no_usage_cannot_be_limited_by_it(open_gateway, budget):
+    with open_gateway("no-usage", prices=PRICES, **budget) as live:
+        assert statuses(live, 2) == [200, 403]
+        assert live.tally.limit == (
+            "the model reports no usage, so the budget of tokens or USD cannot be enforced"
         )
 
 
-def test_cost_is_unknown_when_that_of_one_call_is(opened):
-    with opened("ok", prices=PRICES) as one:
-        one.ask()
-        assert one.tally.usage.cost_usd == 0.9011
-        one.ask(model="other")
-        assert one.tally.usage.cost_usd is None
-        assert [line["cost_usd"] for line in one.lines] == [0.9011, None]
+def test_cost_is_unknown_when_that_of_one_call_is(open_gateway):
+    with open_gateway("ok", prices=PRICES) as live:
+        live.ask()
+        assert live.tally.usage.cost_usd == 0.9011
+        live.ask(model="other")
+        assert live.tally.usage.cost_usd is None
+        assert [line["cost_usd"] for line in live.lines] == [0.9011, None]
 
 
-def test_same_request_is_limited_also_when_it_fails(opened):
-    with opened("e500", repeats=3) as one:
-        assert [one.ask().status for _ in range(5)] == [500, 500, 500, 403, 403]
-        assert one.tally.limit == "the same request was made 3 times"
-        assert one.tally.refused == {"500": 3}
+def test_same_request_is_limited_also_when_it_fails(open_gateway):
+    with open_gateway("e500", repeats=3) as live:
+        assert [live.ask().status for _ in range(5)] == [500, 500, 500, 403, 403]
+        assert live.tally.limit == "the same request was made 3 times"
+        assert live.tally.refused == {"500": 3}
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("stream", [False, True])
-def test_same_tool_call_is_limited_in_a_growing_conversation(opened, dialect, stream):
-    with opened("loop", dialect, repeats=3) as one:
-        replies = [one.ask(dialect, stream=stream, results=step) for step in range(5)]
+def test_same_tool_call_is_limited_in_a_growing_conversation(open_gateway, dialect, stream):
+    with open_gateway("loop", dialect, repeats=3) as live:
+        replies = [live.ask(dialect, stream=stream, results=step) for step in range(5)]
         assert [reply.status for reply in replies] == [200, 200, 200, 403, 403]
-        assert one.tally.limit == "the model made the same tool call 3 times"
+        assert live.tally.limit == "the model made the same tool call 3 times"
 
 
-def test_different_tool_calls_are_no_repeats(opened):
-    with opened("multi", repeats=2) as one:
-        assert [one.ask(results=step).status for step in range(4)] == [200] * 4
-        assert one.tally.limit is None
+def test_different_tool_calls_are_no_repeats(open_gateway):
+    with open_gateway("multi", repeats=2) as live:
+        assert [live.ask(results=step).status for step in range(4)] == [200] * 4
+        assert live.tally.limit is None
 
 
 @pytest.mark.parametrize(
@@ -107,18 +107,23 @@ def test_different_tool_calls_are_no_repeats(opened):
 def test_loop_of_tool_calls_is_seen_among_others(tmp_path, tools, limited):
     ledger = Ledger(Budget(repeats=3), Prices(), tmp_path / "record")
     for tool in tools:
-        reading = Reading(tools={"0": tool}, ended=True)
-        call = Call(
-            route="/", model="m", status=200, course=CallStatus.WHOLE, began=0.0, reading=reading
+        summary = AnswerSummary(tool_calls={"0": tool}, ended=True)
+        call = ModelCall(
+            route="/",
+            model="m",
+            http_status=200,
+            status=CallStatus.WHOLE,
+            started=0.0,
+            summary=summary,
         )
-        ledger.close(call, generates=True)
+        ledger.record_call(call, generates=True)
     assert (ledger.tally().limit is not None) == limited
 
 
-def test_nothing_is_limited_without_a_budget(opened):
-    with opened("loop") as one:
-        assert [one.ask().status for _ in range(30)] == [200] * 30
-        assert one.tally.limit is None
+def test_nothing_is_limited_without_a_budget(open_gateway):
+    with open_gateway("loop") as live:
+        assert [live.ask().status for _ in range(30)] == [200] * 30
+        assert live.tally.limit is None
 
 
 def soon(is_so):
@@ -178,8 +183,8 @@ def test_few_calls_at_once_where_tokens_are_limited(held, tmp_path, budget, at_o
         Gateway(upstream, budget, prices=PRICES, record=record, listen=None) as gateway,
         ThreadPoolExecutor(8) as pool,
     ):
-        one = partial(ask, gateway.address, Dialect.CHAT, key=gateway.placeholder)
-        replies = [pool.submit(one) for _ in range(8)]
+        send = partial(ask, gateway.address, Dialect.CHAT, key=gateway.placeholder)
+        replies = [pool.submit(send) for _ in range(8)]
         soon(lambda: held.asked == at_once)
         time.sleep(0.3)
         assert held.asked == at_once
@@ -188,33 +193,33 @@ def test_few_calls_at_once_where_tokens_are_limited(held, tmp_path, budget, at_o
         assert gateway.tally().calls == held.asked == expected.count(200)
 
 
-def test_request_is_not_read_when_a_budget_is_used_up(opened):
-    with opened("ok", calls=1) as one:
-        assert one.ask().status == 200
-        connection = connect(one.gateway.address)
-        headers = {"Authorization": f"Bearer {one.gateway.placeholder}"}
+def test_request_is_not_read_when_a_budget_is_used_up(open_gateway):
+    with open_gateway("ok", calls=1) as live:
+        assert live.ask().status == 200
+        connection = connect(live.gateway.address)
+        headers = {"Authorization": f"Bearer {live.gateway.placeholder}"}
         connection.request("POST", "/v1/chat/completions", b"no JSON", headers)
         assert connection.getresponse().status == 403
         connection.close()
 
 
 def test_room_is_shared_and_given_back():
-    room = Room(10, wait_seconds=0.05)
-    with room.taking(6) as first, room.taking(4) as second:
-        with room.taking(1) as third:
+    memory = BodyMemory(10, wait_seconds=0.05)
+    with memory.reserve(6) as first, memory.reserve(4) as second:
+        with memory.reserve(1) as third:
             assert (first, second, third) == (True, True, False)
-        with room.taking(0) as nothing:
+        with memory.reserve(0) as nothing:
             assert nothing
-    with room.taking(10) as whole:
+    with memory.reserve(10) as whole:
         assert whole
 
 
 def test_who_finds_no_room_waits_for_it():
-    room = Room(10, wait_seconds=10)
+    memory = BodyMemory(10, wait_seconds=10)
     leave = threading.Event()
 
     def hold():
-        with room.taking(10):
+        with memory.reserve(10):
             entered.set()
             leave.wait(10)
 
@@ -224,7 +229,7 @@ def test_who_finds_no_room_waits_for_it():
     entered.wait(10)
     threading.Timer(0.2, leave.set).start()
     began = time.monotonic()
-    with room.taking(1) as has:
+    with memory.reserve(1) as has:
         assert has
     assert 0.15 < time.monotonic() - began < 5
     holder.join()
@@ -246,25 +251,28 @@ def test_room_for_a_body_is_what_it_may_become(headers, size):
     message = Message()
     for name, value in headers.items():
         message[name] = value
-    assert room_for(message) == size
+    assert max_body_size(message) == size
 
 
-def test_bodies_of_all_connections_together_are_bounded(opened):
-    with opened("text") as one:
-        desk = one.gateway._handler.desk
-        assert desk.room._free == 128 * 1024 * 1024
-        held = [connect(one.gateway.address) for _ in range(4)]
+def test_bodies_of_all_connections_together_are_bounded(open_gateway):
+    with open_gateway("text") as live:
+        endpoint = live.gateway._handler.endpoint
+        assert endpoint.memory._free == 128 * 1024 * 1024
+        held = [connect(live.gateway.address) for _ in range(4)]
         for connection in held:
             connection.putrequest("POST", "/v1/chat/completions")
             connection.putheader("content-length", str(LIMIT_BYTES))
             connection.endheaders(b"{")
-        desk.room._wait_seconds = 0.3
-        assert soon(lambda: desk.room._free == 0)
-        reply = one.ask()
+        endpoint.memory._wait_seconds = 0.3
+        assert soon(lambda: endpoint.memory._free == 0)
+        reply = live.ask()
         assert reply.status == 503
-        assert reply.json["error"]["message"] == "the requests under way take all memory there is"
+        assert (
+            reply.json["error"]["message"]
+            == "too many large requests at the same time; retry later"
+        )
         for connection in held:
             connection.close()
-        desk.room._wait_seconds = 10
-        assert one.ask().status == 200
-        assert soon(lambda: desk.room._free == 128 * 1024 * 1024)
+        endpoint.memory._wait_seconds = 10
+        assert live.ask().status == 200
+        assert soon(lambda: endpoint.memory._free == 128 * 1024 * 1024)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.gateway.egress.proxy import egress
+from reb_action.gateway.egress.proxy import create_proxy
 from reb_action.gateway.upstream import connection
 from reb_action.model.agent import Dialect, Tally
 from tests.support.model_server import KEY, ModelServer
@@ -25,9 +25,9 @@ def no_proxy(monkeypatch):
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    connection._context.cache_clear()
+    connection._tls_context.cache_clear()
     yield
-    connection._context.cache_clear()
+    connection._tls_context.cache_clear()
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def proxy(tmp_path):
             prices=Prices(),
             record=tmp_path / "proxy",
             listen=None,
-            egress=egress((host,), onward=lambda _: None),
+            egress=create_proxy((host,), proxy_lookup=lambda _: None),
         )
         gateways.append(gateway.__enter__())
         return gateway.address
@@ -134,4 +134,4 @@ def test_proxy_of_the_environment_is_used_for_tls(
     ],
 )
 def test_login_of_a_proxy_comes_from_its_address(proxy, headers):
-    assert connection.login(connection.urlsplit(proxy)) == headers
+    assert connection.proxy_authorization(connection.urlsplit(proxy)) == headers

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reb_action.errors import UsageError
-from reb_action.gateway.egress.proxy import egress, is_allowed, parse_hosts
+from reb_action.gateway.egress.proxy import create_proxy, is_allowed, parse_hosts
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -57,7 +57,7 @@ def site() -> Iterator[str]:
 @pytest.fixture
 def proxy(site: str) -> Iterator[int]:
     """The port of a proxy that allows the site, and one host that does not exist."""
-    answer = egress((site, "nowhere.invalid"), onward=lambda _: None)
+    answer = create_proxy((site, "nowhere.invalid"), proxy_lookup=lambda _: None)
 
     class Proxy(Site):
         def do_GET(self) -> None:
@@ -79,7 +79,7 @@ def proxy(site: str) -> Iterator[int]:
 def at_proxy(outer: socketserver.TCPServer | str, *hosts: str) -> Generator[int]:
     """The port of a proxy for these hosts, all reached through `outer`, a server or any port."""
     place = outer if isinstance(outer, str) else outer.server_address[1]
-    answer = egress(hosts, onward=lambda _: urlsplit(f"http://127.0.0.1:{place}"))
+    answer = create_proxy(hosts, proxy_lookup=lambda _: urlsplit(f"http://127.0.0.1:{place}"))
 
     class Proxy(Site):
         def do_GET(self) -> None:
@@ -145,7 +145,7 @@ def test_body_goes_along(proxy: int, site: str):
 @pytest.mark.parametrize("tunnel", [True, False])
 def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatch, tunnel: bool):
     """The outer proxy is one of ours as well, with a host that exists for it alone."""
-    answer = egress((site,), onward=lambda _: None)
+    answer = create_proxy((site,), proxy_lookup=lambda _: None)
     seen = []
 
     class Outer(Site):
@@ -163,7 +163,7 @@ def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatc
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, f"http://me:pw@127.0.0.1:{outer.server_port}")
         monkeypatch.setenv(name.upper(), f"http://me:pw@127.0.0.1:{outer.server_port}")
-    inner_answer = egress(("mirror.invalid",))
+    inner_answer = create_proxy(("mirror.invalid",))
 
     class Inner(Site):
         def do_GET(self) -> None:
@@ -198,15 +198,15 @@ def test_proxy_of_the_machine_leads_on(site: str, monkeypatch: pytest.MonkeyPatc
         ("GET http://example.org/", "403 this host is not allowed in this trial"),
         ("GET http://allowed@example.org/", "403 this host is not allowed in this trial"),
         ("CONNECT nowhere.invalid:443", "502 the host cannot be reached"),
-        ("CONNECT nowhere.invalid", "400 no host and port"),
-        ("CONNECT nowhere.invalid:x", "400 no host and port"),
-        ("GET https://nowhere.invalid/", "400 no host and port"),
-        ("CONNECT nowhere.invalid:443/", "400 no host and port"),
-        ("CONNECT nowhere.invalid:443?", "400 no host and port"),
-        ("CONNECT u@nowhere.invalid:443", "400 no host and port"),
-        ("GET http:///nowhere.invalid", "400 no host and port"),
-        ("GET /local", "400 no host and port"),
-        ("GET file:///etc/passwd", "400 no host and port"),
+        ("CONNECT nowhere.invalid", "400 invalid host or port"),
+        ("CONNECT nowhere.invalid:x", "400 invalid host or port"),
+        ("GET https://nowhere.invalid/", "400 invalid host or port"),
+        ("CONNECT nowhere.invalid:443/", "400 invalid host or port"),
+        ("CONNECT nowhere.invalid:443?", "400 invalid host or port"),
+        ("CONNECT u@nowhere.invalid:443", "400 invalid host or port"),
+        ("GET http:///nowhere.invalid", "400 invalid host or port"),
+        ("GET /local", "400 invalid host or port"),
+        ("GET file:///etc/passwd", "400 invalid host or port"),
     ],
 )
 def test_refusals(proxy: int, request_line: str, said: str):
@@ -234,7 +234,7 @@ def test_what_is_no_name_is_refused_before_it_is_matched(
     target = name if ":1" in name or ":0" in name or ":6" in name else f"{name}:443"
     line = f"CONNECT {target}" if tunnel else f"GET http://{name}/"
     answer = ask(behind("*.ok.test"), f"{line} HTTP/1.1\n\n")
-    assert status(answer) == "HTTP/1.1 400 no host and port"
+    assert status(answer) == "HTTP/1.1 400 invalid host or port"
 
 
 @pytest.mark.parametrize("name", ["a" * 63 + ".ok.test", "A_b-1.c.OK.test.", "xn--a.ok.test"])
@@ -259,7 +259,7 @@ def test_proxy_of_the_machine_that_speaks_no_http_is_an_answer(
     with at_proxy(serve(Mute), "a.test") as port:
         line = "CONNECT a.test:443" if tunnel else "GET http://a.test/"
         answer = ask(port, f"{line} HTTP/1.1\n\n")
-    reason = "the host cannot be reached" if tunnel else "the host gave no answer"
+    reason = "the host cannot be reached" if tunnel else "the host sent no valid response"
     assert status(answer) == f"HTTP/1.1 502 {reason}"
     assert capfd.readouterr().err == ""
 
@@ -320,9 +320,9 @@ def test_one_request_goes_through_the_proxy_of_the_machine_and_no_more(chunked: 
             "Content-Length: 4\nTransfer-Encoding: chunked",
             "411 a request needs a Content-Length here",
         ),
-        ("Content-Length: 4\nContent-Length: 5", "400 the length of the request cannot be"),
-        ("Content-Length: +4", "400 the length of the request cannot be understood"),
-        ("A: b\x01", "400 no header of HTTP"),
+        ("Content-Length: 4\nContent-Length: 5", "400 invalid Content-Length"),
+        ("Content-Length: +4", "400 invalid Content-Length"),
+        ("A: b\x01", "400 invalid header"),
     ],
 )
 def test_request_whose_end_cannot_be_told_is_refused(proxy: int, site: str, fields: str, said: str):
@@ -373,7 +373,7 @@ def test_hosts_mean_names_and_ports(host: str, port: int, allowed: bool):
     "text", ["https://pypi.org", "pypi.org/simple", "*", "a.*.b", "x:y", "[::1]"]
 )
 def test_what_is_no_host_is_refused(text: str):
-    with pytest.raises(UsageError, match=r"is no host to allow; write one such as"):
+    with pytest.raises(UsageError, match=r"is not a host name; use a form like"):
         parse_hosts(text)
 
 

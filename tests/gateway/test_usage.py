@@ -2,26 +2,26 @@
 
 import pytest
 
-from reb_action.gateway.dialects import RULES
-from reb_action.gateway.json_text import count, loads, short
+from reb_action.gateway.dialects import DIALECTS
+from reb_action.gateway.json_text import get_count, parse_json, shorten
 from reb_action.gateway.prices import Price, Prices, load_prices
-from reb_action.gateway.upstream.sse import Event, Events
-from reb_action.gateway.upstream.usage import Reading, Spent
+from reb_action.gateway.upstream.sse import Event, EventParser
+from reb_action.gateway.upstream.usage import AnswerSummary, TokenCounts
 from reb_action.model.agent import Dialect
 
 
 def read(dialect, *values):
-    reading = Reading()
+    summary = AnswerSummary()
     for value in values:
-        RULES[dialect].read(value, reading)
-    return reading
+        DIALECTS[dialect].read_answer(value, summary)
+    return summary
 
 
 START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3}
 
 
 @pytest.mark.parametrize(
-    ("dialect", "values", "spent"),
+    ("dialect", "values", "tokens"),
     [
         # Anthropic's input leaves cache out; the last numbers of a stream count.
         (
@@ -30,7 +30,7 @@ START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input
                 {"type": "message_start", "message": {"usage": {**START, "output_tokens": 1}}},
                 {"type": "message_delta", "usage": {"output_tokens": 7}},
             ],
-            Spent(input=18, cache_read=5, cache_write=3, output=7),
+            TokenCounts(input=18, cache_read=5, cache_write=3, output=7),
         ),
         # Vendors that imitate it send all numbers at the end, and noughts before.
         (
@@ -39,40 +39,40 @@ START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input
                 {"type": "message_start", "message": {"usage": {"input_tokens": 0}}},
                 {"type": "message_delta", "usage": {**START, "output_tokens": 7}},
             ],
-            Spent(input=18, cache_read=5, cache_write=3, output=7),
+            TokenCounts(input=18, cache_read=5, cache_write=3, output=7),
         ),
         (
             Dialect.ANTHROPIC,
             [{"type": "message", "usage": {"cache_creation": {"ephemeral_1h_input_tokens": 2}}}],
-            Spent(cache_write_long=2),
+            TokenCounts(cache_write_long=2),
         ),
         (
             Dialect.CHAT,
             [{"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}],
-            Spent(input=10, output=5),
+            TokenCounts(input=10, output=5),
         ),
         # Reasoning that is only in the total.
         (
             Dialect.CHAT,
             [{"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 35}}],
-            Spent(input=10, output=25),
+            TokenCounts(input=10, output=25),
         ),
         (
             Dialect.CHAT,
             [{"usage": {"prompt_tokens": 10, "prompt_cache_hit_tokens": 4}}],
-            Spent(input=10, cache_read=4),
+            TokenCounts(input=10, cache_read=4),
         ),
         # Usage in each event: the last counts.
         (
             Dialect.CHAT,
             [{"usage": {"completion_tokens": n}} for n in (1, 2, 3)],
-            Spent(output=3),
+            TokenCounts(output=3),
         ),
-        (Dialect.CHAT, [{"usage": None}], Spent()),
+        (Dialect.CHAT, [{"usage": None}], TokenCounts()),
         (
             Dialect.RESPONSES,
             [{"type": "response.incomplete", "response": {"usage": {"input_tokens": 4}}}],
-            Spent(input=4),
+            TokenCounts(input=4),
         ),
         (
             Dialect.RESPONSES,
@@ -86,7 +86,7 @@ START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input
                     },
                 }
             ],
-            Spent(input=9, cache_read=4, cache_write=2, output=1),
+            TokenCounts(input=9, cache_read=4, cache_write=2, output=1),
         ),
         (
             Dialect.GEMINI,
@@ -103,18 +103,18 @@ START = {"input_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input
                     },
                 ]
             ],
-            Spent(input=10, output=7),
+            TokenCounts(input=10, output=7),
         ),
         # An answer that was blocked, or spent on nothing, leaves out what would be nought.
         (
             Dialect.GEMINI,
             [{"usageMetadata": {"promptTokenCount": 8, "totalTokenCount": 8}}],
-            Spent(input=8, output=0),
+            TokenCounts(input=8, output=0),
         ),
     ],
 )
-def test_tokens_are_brought_to_one_meaning(dialect, values, spent):
-    assert read(dialect, *values).spent == spent
+def test_tokens_are_brought_to_one_meaning(dialect, values, tokens):
+    assert read(dialect, *values).tokens == tokens
 
 
 CHAT_CALLS = [
@@ -161,7 +161,7 @@ ITEM = {"type": "function_call", "call_id": "x", "name": "bash", "arguments": "{
     ],
 )
 def test_tool_calls_are_gathered_from_their_pieces(dialect, values, tools):
-    assert list(read(dialect, *values).tools.values()) == tools
+    assert list(read(dialect, *values).tool_calls.values()) == tools
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_tool_calls_are_gathered_from_their_pieces(dialect, values, tools):
         ),
         (Dialect.CHAT, {"error": {"message": "too long"}}, "too long"),
         (Dialect.GEMINI, {"error": {"message": "gone"}}, "gone"),
-        (Dialect.CHAT, {"error": 1}, "an error within the answer"),
+        (Dialect.CHAT, {"error": 1}, "error within the answer"),
     ],
 )
 def test_error_within_an_answer_is_kept(dialect, value, error):
@@ -206,26 +206,26 @@ HOSTILE += [
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_answer_of_any_shape_says_nothing_and_breaks_nothing(dialect, value):
-    reading = read(dialect, value)
-    assert (reading.spent, reading.tools) == (Spent(), {})
+    summary = read(dialect, value)
+    assert (summary.tokens, summary.tool_calls) == (TokenCounts(), {})
 
 
 @pytest.mark.parametrize("value", [True, -1, 1.5, "7", None, 10**12, []])
 def test_number_that_makes_no_sense_is_unknown(value):
-    assert count({"n": value}, "n") is None
+    assert get_count({"n": value}, "n") is None
 
 
 def test_number_is_read_up_to_its_bound():
-    assert (count({"n": 0}, "n"), count({"n": 10**12 - 1}, "n")) == (0, 10**12 - 1)
+    assert (get_count({"n": 0}, "n"), get_count({"n": 10**12 - 1}, "n")) == (0, 10**12 - 1)
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff", b"[" * 100_000, b"9" * 10_000])
 def test_bytes_that_are_no_json_are_nothing(data):
-    assert loads(data) is None
+    assert parse_json(data) is None
 
 
 def test_text_is_made_short_and_printable():
-    assert short("a\n\x1b[31mb" + "c" * 500) == "a �[31mb" + "c" * 191 + "…"
+    assert shorten("a\n\x1b[31mb" + "c" * 500) == "a �[31mb" + "c" * 191 + "…"
 
 
 STREAM = b"event: a\ndata: 1\n\n: comment\n\ndata:2\r\ndata: 3\r\n\r\nid: 4\ndata: rest"
@@ -238,44 +238,44 @@ EVENTS = [
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
 def test_events_are_found_however_they_are_cut(size):
-    events = Events()
+    events = EventParser()
     parts = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     assert [event for part in parts for event in events.feed(part)] == EVENTS
-    assert events.rest() == Event(raw=b"id: 4\ndata: rest", data=b"rest")
+    assert events.finish() == Event(raw=b"id: 4\ndata: rest", data=b"rest")
 
 
 @pytest.mark.parametrize(
-    ("price", "spent", "cost"),
+    ("price", "tokens", "cost"),
     [
-        (Price(input=2, output=10), Spent(input=1_000_000, output=100_000), 3.0),
-        (Price(input=2, output=10), Spent(input=1, cache_read=1, output=1), None),
-        (Price(input=2, output=10), Spent(input=1, cache_read=0, output=0), 2e-06),
-        (Price(input=2, output=10), Spent(input=1), None),
-        (Price(input=2, output=10), Spent(), None),
+        (Price(input=2, output=10), TokenCounts(input=1_000_000, output=100_000), 3.0),
+        (Price(input=2, output=10), TokenCounts(input=1, cache_read=1, output=1), None),
+        (Price(input=2, output=10), TokenCounts(input=1, cache_read=0, output=0), 2e-06),
+        (Price(input=2, output=10), TokenCounts(input=1), None),
+        (Price(input=2, output=10), TokenCounts(), None),
         (
             Price(input=3, cache_read=0.3, cache_write=3.75, cache_write_long=6, output=15),
-            Spent(input=100, cache_read=60, cache_write=30, cache_write_long=10, output=1),
+            TokenCounts(input=100, cache_read=60, cache_write=30, cache_write_long=10, output=1),
             (10 * 3 + 60 * 0.3 + 20 * 3.75 + 10 * 6 + 15) / 1e6,
         ),
         (
             Price(input=1, output=1, long=Price(input=2, output=3, above=10)),
-            Spent(input=10, output=1),
+            TokenCounts(input=10, output=1),
             11e-06,
         ),
         (
             Price(input=1, output=1, long=Price(input=2, output=3, above=10)),
-            Spent(input=11, output=1),
+            TokenCounts(input=11, output=1),
             25e-06,
         ),
     ],
 )
-def test_cost_is_known_only_where_all_prices_are(price, spent, cost):
-    assert price.cost(spent) == (cost if cost is None else pytest.approx(cost, abs=1e-12))
+def test_cost_is_known_only_where_all_prices_are(price, tokens, cost):
+    assert price.cost(tokens) == (cost if cost is None else pytest.approx(cost, abs=1e-12))
 
 
 def test_model_without_a_price_costs_something_unknown():
-    assert Prices().cost("m", Spent(input=1, output=1)) is None
-    assert load_prices().cost("DeepSeek-V3.1-Nex-N1", Spent(input=1, output=1)) is None
+    assert Prices().cost("m", TokenCounts(input=1, output=1)) is None
+    assert load_prices().cost("DeepSeek-V3.1-Nex-N1", TokenCounts(input=1, output=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -289,8 +289,8 @@ def test_model_without_a_price_costs_something_unknown():
     ],
 )
 def test_a_million_in_and_out_cost_as_listed(model, usd):
-    spent = Spent(input=1_000_000, output=1_000_000)
-    assert load_prices().cost(model, spent) == pytest.approx(usd)
+    tokens = TokenCounts(input=1_000_000, output=1_000_000)
+    assert load_prices().cost(model, tokens) == pytest.approx(usd)
 
 
 def test_list_of_prices_has_its_day():

@@ -1,4 +1,4 @@
-"""A gateway before the scripted model, and requests as an agent makes them."""
+"""Fixtures: a gateway in front of the scripted model, and an agent's requests to it."""
 
 import json
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ def model_server():
         yield running
 
 
-class Opened:
+class RunningGateway:
     """A running gateway, its record and the run of the model behind it."""
 
     def __init__(self, gateway, record, run):
@@ -27,8 +27,8 @@ class Opened:
         self.record = record
         self.run = run
 
-    def ask(self, dialect=Dialect.CHAT, **wanted):
-        return ask(self.gateway.address, dialect, **{"key": self.gateway.placeholder, **wanted})
+    def ask(self, dialect=Dialect.CHAT, **fields):
+        return ask(self.gateway.address, dialect, **{"key": self.gateway.placeholder, **fields})
 
     @property
     def tally(self):
@@ -40,7 +40,7 @@ class Opened:
 
 
 @pytest.fixture
-def opened(model_server, tmp_path):
+def open_gateway(model_server, tmp_path):
     """Return a function that opens a gateway to a scenario."""
 
     @contextmanager
@@ -66,6 +66,6 @@ def opened(model_server, tmp_path):
             listen=listen,
             egress=egress,
         ) as gateway:
-            yield Opened(gateway, record, model_server.run(run))
+            yield RunningGateway(gateway, record, model_server.run(run))
 
     return begin

@@ -1,0 +1,264 @@
+"""Whatever a model or an agent does on the wire, the gateway answers, counts, and does not hang."""
+
+import json
+import time
+from base64 import b64encode
+from urllib.parse import quote
+
+import pytest
+
+from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.gateway.ledger import CallStatus, ModelCall
+from reb_action.gateway.prices import Price
+from reb_action.gateway.upstream.key_redaction import build_redactor
+from reb_action.gateway.upstream.usage import AnswerSummary, TokenCounts
+from reb_action.model.agent import Dialect, Tally, Usage
+from tests.support.model_server import KEY
+from tests.support.model_server.client import ask, connect, request
+
+DIALECTS = pytest.mark.parametrize("dialect", Dialect)
+PRICES = Prices(models={"scripted-1": Price(input=100, cache_read=100, output=1000)})
+NOTHING = Usage(turns=0, tool_calls=0)
+
+
+@DIALECTS
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503, 529])
+def test_errors_pass_through_and_are_counted(open_gateway, dialect, status):
+    with open_gateway(f"e{status}", dialect) as live:
+        reply = live.ask(dialect, stream=True)
+        assert reply.status == status
+        assert reply.json["error"]["message"] == f"scripted error {status}"
+        assert live.tally == Tally(
+            usage=NOTHING,
+            calls=1,
+            refused={str(status): 1},
+            last_error=f"{status}: scripted error {status}",
+        )
+        assert live.lines[0]["course"] == "error"
+    if status == 429:
+        assert reply.headers["retry-after"] == "0"
+
+
+def test_key_that_an_error_quotes_is_taken_out(open_gateway):
+    with open_gateway("text", key="sk-wrong-but-secret") as live:
+        reply = live.ask()
+        assert reply.status == 401
+        assert reply.json["error"]["message"] == "the key [key] is not valid"
+        assert live.tally.last_error == "401: the key [key] is not valid"
+
+
+QUOTED = "k-/9Zs" + "x" * 12
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        QUOTED,
+        QUOTED.replace("/", "\\/"),
+        "".join(f"\\u{ord(letter):04x}" for letter in QUOTED),
+        "".join(f"\\u{ord(letter):04X}" for letter in QUOTED),
+        QUOTED.replace("Z", "\\u005a"),
+        quote(QUOTED, safe=""),
+        b64encode(QUOTED.encode()).decode(),
+        "".join(f"\\u{ord(letter):04x}" for letter in b64encode(QUOTED.encode()).decode()),
+        # Within an error that a router quotes from another one.
+        QUOTED.replace("Z", "\\\\u005a"),
+    ],
+)
+def test_key_is_hidden_however_it_is_written(said):
+    assert build_redactor(QUOTED)(f'{{"message": "bad {said}."}}') == '{"message": "bad [key]."}'
+
+
+def test_login_with_the_key_is_hidden_but_for_its_user():
+    login = b64encode(f"me:{QUOTED}".encode()).decode()
+    hidden = build_redactor(QUOTED)(login)
+    assert hidden == f"{login[:4]}[key]"
+
+
+@pytest.mark.parametrize("said", ["", "no key", QUOTED[:-1], QUOTED.upper()])
+def test_other_text_is_left_as_it_is(said):
+    assert build_redactor(QUOTED)(said) == said
+    assert build_redactor("")(said) == said
+
+
+def test_redirect_is_not_followed(open_gateway, model_server):
+    with open_gateway("redirect") as live:
+        reply = live.ask()
+        assert reply.status == 502
+        assert "location" not in reply.headers
+        assert live.tally.last_error == (
+            "502: the model answered with 302; redirects are not followed"
+        )
+    assert model_server.run("elsewhere").seen == []
+
+
+def test_error_then_success_counts_both(open_gateway):
+    with open_gateway("flaky") as live:
+        assert [live.ask().status for _ in range(2)] == [429, 200]
+        assert live.tally.refused == {"429": 1}
+        assert live.tally.usage == live.run.usage
+
+
+@DIALECTS
+@pytest.mark.parametrize("scenario", ["silence", "slow-headers"])
+def test_model_without_a_first_byte_is_given_up(open_gateway, dialect, scenario):
+    with open_gateway(scenario, dialect, first_byte_seconds=0.3) as live:
+        began = time.monotonic()
+        reply = live.ask(dialect, stream=True)
+        assert 0.3 <= time.monotonic() - began < 30
+        assert reply.status == 504
+        assert reply.json["error"]["message"] == "the model sent nothing for 0.3 seconds"
+        assert live.tally == Tally(
+            usage=NOTHING,
+            calls=1,
+            refused={"504": 1},
+            last_error="504: the model sent nothing for 0.3 seconds",
+        )
+        assert live.lines[0]["course"] == "silent"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_model_that_falls_silent_is_given_up(open_gateway, stream):
+    with open_gateway("stall", Dialect.ANTHROPIC, first_byte_seconds=0.3) as live:
+        reply = live.ask(Dialect.ANTHROPIC, stream=stream)
+        assert (reply.status, reply.cut) == (200, True)
+        assert live.tally.last_error == "200: the model's answer stalled for 0.3 seconds"
+        assert live.lines[0]["course"] == "silent"
+
+
+# Input and output as the first half of each stream says them: for the record, not for the sum.
+HALVES = {
+    Dialect.ANTHROPIC: (8401, 1),
+    Dialect.RESPONSES: (None, None),
+    Dialect.CHAT: (None, None),
+    Dialect.GEMINI: (8001, None),
+}
+ENDED_EARLY = "an answer ended before its usage, so the budget of tokens or USD cannot be enforced"
+
+
+def halves(line):
+    return line["input_tokens"], line["output_tokens"]
+
+
+@DIALECTS
+def test_cut_stream_is_cut_for_the_agent_and_counts_what_it_said(open_gateway, dialect):
+    with open_gateway("cut", dialect) as live:
+        reply = live.ask(dialect, stream=True)
+        assert (reply.status, reply.cut) == (200, True)
+        assert live.tally == Tally(
+            usage=NOTHING, calls=1, last_error="200: the model's answer was cut short"
+        )
+        assert halves(live.lines[0]) == HALVES[dialect]
+        assert live.lines[0]["course"] == "cut"
+
+
+@DIALECTS
+def test_cut_answer_is_cut_for_the_agent(open_gateway, dialect):
+    with open_gateway("cut", dialect) as live:
+        reply = live.ask(dialect)
+        assert (reply.status, reply.cut) == (200, True)
+        assert (live.tally.usage, live.lines[0]["course"]) == (NOTHING, "cut")
+
+
+@DIALECTS
+@pytest.mark.parametrize("stream", [False, True])
+def test_huge_answer_passes_whole(open_gateway, dialect, stream):
+    with open_gateway("huge", dialect) as live:
+        reply = live.ask(dialect, stream=stream, results=1)
+        assert reply.body.count(b"x") >= 4 * 1024 * 1024
+        assert not reply.cut
+        assert live.tally == Tally(usage=live.run.usage, calls=1)
+
+
+@DIALECTS
+@pytest.mark.parametrize("stream", [False, True])
+def test_bytes_that_are_no_utf8_pass_and_do_not_hide_the_usage(open_gateway, dialect, stream):
+    with open_gateway("invalid-utf8", dialect) as live:
+        reply = live.ask(dialect, stream=stream, results=1)
+        assert b"\xff\xfe\x80" in reply.body
+        assert live.tally == Tally(usage=live.run.usage, calls=1)
+        assert live.tally.usage.output_tokens == 101
+
+
+@DIALECTS
+def test_agent_that_hangs_up_leaves_its_usage_behind(open_gateway, dialect):
+    with open_gateway("slow", dialect) as live:
+        connection = connect(live.gateway.address)
+        path, headers, body = request(dialect, key=live.gateway.placeholder, stream=True)
+        connection.request("POST", path, json.dumps(body), headers)
+        connection.getresponse().read1(1)
+        connection.close()
+    # At the end of the `with` the model has had its time to finish.
+    usage = live.run.usage
+    assert live.tally.usage.output_tokens == usage.output_tokens == 101
+    assert live.tally.usage.input_tokens == usage.input_tokens
+    # Gemini's whole answer is its first event.
+    assert live.lines[0]["course"] == ("whole" if dialect is Dialect.GEMINI else "left")
+
+
+def test_gateway_closes_in_its_time_when_the_model_goes_on(open_gateway):
+    with open_gateway("stall", Dialect.ANTHROPIC, drain_seconds=0.3) as live:
+        connection = connect(live.gateway.address)
+        key = live.gateway.placeholder
+        path, headers, body = request(Dialect.ANTHROPIC, key=key, stream=True)
+        connection.request("POST", path, json.dumps(body), headers)
+        connection.getresponse().read1(1)
+        began = time.monotonic()
+    assert 0.3 <= time.monotonic() - began < 30
+    connection.close()
+    assert live.tally.usage == NOTHING
+    assert halves(live.lines[0]) == HALVES[Dialect.ANTHROPIC]
+
+
+@DIALECTS
+@pytest.mark.parametrize("scenario", ["cut", "silence"])
+@pytest.mark.parametrize("budget", [{"tokens": 10**9}, {"cost_usd": 10.0**6}])
+def test_answer_that_ends_before_its_usage_ends_a_budget(open_gateway, dialect, scenario, budget):
+    with open_gateway(scenario, dialect, first_byte_seconds=0.3, prices=PRICES, **budget) as live:
+        live.ask(dialect, stream=True)
+        assert live.ask(dialect).status == 403
+        assert (live.tally.calls, live.tally.limit) == (1, ENDED_EARLY)
+
+
+def test_agent_that_hangs_up_before_the_usage_ends_a_budget(open_gateway):
+    with open_gateway("stall", Dialect.ANTHROPIC, drain_seconds=0.3, tokens=10**9) as live:
+        connection = connect(live.gateway.address)
+        key = live.gateway.placeholder
+        path, headers, body = request(Dialect.ANTHROPIC, key=key, stream=True)
+        connection.request("POST", path, json.dumps(body), headers)
+        connection.getresponse().read1(1)
+        connection.close()
+    assert (live.tally.usage, live.tally.limit) == (NOTHING, ENDED_EARLY)
+
+
+def test_sum_is_unknown_when_one_call_of_many_did_not_say_its_own(open_gateway):
+    with open_gateway("ok", prices=PRICES) as live:
+        live.ask()
+        assert (live.tally.usage.output_tokens, live.tally.usage.cost_usd) == (101, 0.9011)
+        ledger = live.gateway._ledger
+        summary = AnswerSummary(tokens=TokenCounts(input=1000, output=1))
+        call = ModelCall(
+            route="/",
+            model="m",
+            http_status=200,
+            status=CallStatus.CUT,
+            started=0.0,
+            summary=summary,
+        )
+        ledger.record_call(call, generates=True)
+        assert live.tally.usage == Usage(turns=1, tool_calls=1)
+
+
+def test_model_that_cannot_be_reached_is_an_error(tmp_path):
+    upstream = Upstream(dialect=Dialect.CHAT, base_url="http://127.0.0.1:1/v1", key=KEY)
+    record = tmp_path / "record"
+    with Gateway(upstream, Budget(), prices=Prices(), record=record, listen=None) as gateway:
+        reply = ask(gateway.address, Dialect.CHAT, key=gateway.placeholder)
+        assert reply.status == 502
+        assert gateway.tally() == Tally(
+            usage=NOTHING,
+            calls=1,
+            refused={"502": 1},
+            last_error="502: the model cannot be reached"
+            " (ConnectionRefusedError: [Errno 111] Connection refused)",
+        )
