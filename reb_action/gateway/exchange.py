@@ -1,17 +1,21 @@
 """One model call: forwards the request to the vendor and the answer to the agent."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from reb_action.gateway.call import CallStatus, ModelCall
 from reb_action.gateway.dialects import DialectRules
 from reb_action.gateway.json_text import encode_json, get_text, parse_json, shorten
-from reb_action.gateway.ledger import CallStatus, Ledger, ModelCall
+from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.request import ModelRequest
 from reb_action.gateway.upstream.connection import UpstreamConnection
+from reb_action.gateway.upstream.key_redaction import AnswerRedactor
 from reb_action.gateway.upstream.meter import AnswerMeter
 from reb_action.gateway.upstream.response import UpstreamResponse
+from reb_action.gateway.upstream.retry import find_wait, wait_for_model
 from reb_action.gateway.upstream.usage import AnswerSummary
 
 _ERROR_BYTES: Final = 1024 * 1024
@@ -43,16 +47,28 @@ class Client(Protocol):
         """End the body; an incomplete one is cut so that the agent notices."""
         ...
 
+    def is_open(self) -> bool:
+        """Return whether the agent still waits for the answer."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeSettings:
-    """Settings that all exchanges of a gateway share; `redact` removes the API key from text."""
+    """Settings that all exchanges of a gateway share.
+
+    `redact` removes the API key from text, `redactor` from answers. `host` is the vendor's.
+    `closing` is set when the gateway ends.
+    """
 
     rules: DialectRules
     ledger: Ledger
     key: str = field(repr=False)
     redact: Callable[[str], str]
+    redactor: AnswerRedactor
+    host: str
+    closing: threading.Event
     silent_seconds: float
+    retry_seconds: float
     drain_seconds: float
 
 
@@ -60,41 +76,75 @@ class Exchange:
     """Carries out one admitted call and records it in the ledger, also after an error."""
 
     def __init__(
-        self,
-        request: ModelRequest,
-        client: Client,
-        connection: UpstreamConnection,
+        self, request: ModelRequest, client: Client, connection: UpstreamConnection,
         settings: ExchangeSettings,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._request = request
         self._client = client
+        self._connection = connection
         self._settings = settings
         self._started = time.monotonic()
+        self._waited = 0.0
         self._client_left = False
-        self._response = UpstreamResponse(
-            connection,
-            silent_seconds=settings.silent_seconds,
-            on_data=settings.ledger.record_activity,
-        )
+        self._response = self._new_response()
 
     def run(self) -> None:
         """Send the request and forward the answer; raises no network error."""
+        attempt = 0
+        while not self._try_once(attempt):
+            self._response = self._new_response()
+            attempt += 1
+        self._response.close()
+
+    def _new_response(self) -> UpstreamResponse:
+        return UpstreamResponse(
+            self._connection,
+            silent_seconds=self._settings.silent_seconds,
+            on_data=self._settings.ledger.record_activity,
+        )
+
+    def _try_once(self, attempt: int) -> bool:
+        """Send the request; return False to send it again after waiting for an overloaded model."""
         request, response, settings = self._request, self._response, self._settings
-        headers = {**request.headers, **settings.rules.key_headers(settings.key)}
+        headers = {**request.headers, **settings.rules.key_headers(settings.key, settings.host)}
         if not response.send(request.target, request.body, headers):
             self._report_network_error()
         elif response.status in _SUCCESS:
             self._forward_answer()
         else:
-            self._forward_error()
-        response.close()
+            body = response.read_all(_ERROR_BYTES)
+            wait = find_wait(response.status, response.headers, parse_json(body), attempt=attempt)
+            if wait is not None and self._wait(wait):
+                return False
+            self._forward_error(body)
+        return True
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait before the next attempt; return False if the agent should get the error instead."""
+        settings = self._settings
+        if self._waited + seconds > settings.retry_seconds:
+            return False
+        self._response.close()
+        if not wait_for_model(
+            seconds,
+            closing=settings.closing,
+            is_open=self._client.is_open,
+            on_wait=settings.ledger.record_activity,
+        ):
+            return False
+        self._waited += seconds
+        settings.ledger.record_retry(self._response.status, seconds)
+        return True
 
     def _forward_answer(self) -> None:
         response = self._response
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         drops = self._request.drop_usage_event
         meter = AnswerMeter(
-            self._settings.rules.read_answer, is_stream=is_stream, drop_usage_event=drops
+            self._settings.rules.read_answer,
+            self._settings.redactor,
+            is_stream=is_stream,
+            drop_usage_event=drops,
         )
         length = None if drops and is_stream else response.length
         self._send(lambda: self._client.start(response.status, self._headers(), length))
@@ -111,6 +161,8 @@ class Exchange:
 
     def _call_status(self, summary: AnswerSummary) -> tuple[CallStatus, str | None]:
         response = self._response
+        if response.is_complete and summary.error is not None:
+            return CallStatus.FAILED, None
         if response.is_complete and (summary.ended or not self._request.route.generates):
             return (CallStatus.LEFT if self._client_left else CallStatus.WHOLE), None
         if response.timed_out and not self._client_left:
@@ -118,24 +170,18 @@ class Exchange:
             return CallStatus.SILENT, f"the model's answer stalled for {seconds} seconds"
         return CallStatus.CUT, "the model's answer was cut short"
 
-    def _forward_error(self) -> None:
+    def _forward_error(self, body: bytes) -> None:
         """Forward an error of the vendor without the API key, which some errors quote."""
         response = self._response
-        body = bytearray()
-        while len(body) <= _ERROR_BYTES and (data := response.read()):
-            body += data
         if response.status < _FIRST_ERROR:
             message = f"the model answered with {response.status}; redirects are not followed"
             self._send_error(_BAD_GATEWAY, CallStatus.ERROR, message)
             return
         redact = self._settings.redact
-        text = redact(bytes(body).decode("utf-8", "replace")).encode()
-        message = get_text(parse_json(text), "error", "message") or get_text(
-            parse_json(text), "message"
-        )
-        self._record(
-            response.status, CallStatus.ERROR, redact(message) or "the model refused the call"
-        )
+        text = redact(body.decode("utf-8", "replace")).encode()
+        error = parse_json(text)
+        message = redact(get_text(error, "error", "message") or get_text(error, "message"))
+        self._record(response.status, CallStatus.ERROR, message or "the model refused the call")
         self._send_whole(response.status, self._headers(), text)
 
     def _report_network_error(self) -> None:
@@ -195,6 +241,7 @@ class Exchange:
             first_byte=self._response.first_byte,
             sent=len(self._request.body),
             received=self._response.received,
+            max_output=self._request.max_output,
             summary=summary or AnswerSummary(),
             error=error,
         )

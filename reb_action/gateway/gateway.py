@@ -17,7 +17,7 @@ from reb_action.gateway.prices import Prices
 from reb_action.gateway.server import Server
 from reb_action.gateway.settings import Budget, Upstream
 from reb_action.gateway.upstream.connection import UpstreamConnection, parse_base_url
-from reb_action.gateway.upstream.key_redaction import build_redactor
+from reb_action.gateway.upstream.key_redaction import AnswerRedactor, build_redactor
 from reb_action.model.agent import Tally
 
 _POLL_SECONDS: Final = 0.05
@@ -52,7 +52,7 @@ class Gateway:
         self._ledger = Ledger(budget, prices, record)
         self._changed = threading.Condition()
         self._active: set[UpstreamConnection] = set()
-        self._is_closing = False
+        self._closing = threading.Event()
         counts_usage = budget.tokens is not None or budget.cost_usd is not None
         self._slots = threading.Semaphore(_PARALLEL_CALLS) if counts_usage else nullcontext()
         endpoint = None if upstream is None else self._build_endpoint(upstream, budget)
@@ -76,7 +76,7 @@ class Gateway:
 
         After an interrupt they get none: a runner that cancels a job kills slow processes.
         """
-        self._is_closing = True
+        self._closing.set()
         server = self._get_server()
         server.shutdown()
         server.server_close()
@@ -107,13 +107,17 @@ class Gateway:
         return self._server
 
     def _build_endpoint(self, upstream: Upstream, budget: Budget) -> ModelEndpoint:
-        parse_base_url(upstream.base_url)
+        url = parse_base_url(upstream.base_url)
         settings = ExchangeSettings(
             rules=DIALECTS[upstream.dialect],
             ledger=self._ledger,
             key=upstream.key,
             redact=build_redactor(upstream.key),
+            redactor=AnswerRedactor(upstream.key),
+            host=url.hostname or "",
+            closing=self._closing,
             silent_seconds=budget.first_byte_seconds,
+            retry_seconds=budget.retry_seconds,
             drain_seconds=budget.drain_seconds,
         )
         return ModelEndpoint(
@@ -122,6 +126,7 @@ class Gateway:
             base_url=upstream.base_url,
             placeholder=self.placeholder,
             model=upstream.model,
+            hosted_tools=upstream.hosted_tools,
             call_slot=self._take_slot,
             memory=BodyMemory(_MEMORY_BYTES, wait_seconds=_MEMORY_WAIT_SECONDS),
         )
@@ -130,7 +135,7 @@ class Gateway:
     def _take_slot(self, connection: UpstreamConnection) -> Generator[None]:
         with self._slots:
             with self._changed:
-                if self._is_closing:
+                if self._closing.is_set():
                     raise ConnectionAbortedError("the gateway is closed")
                 self._active.add(connection)
             try:

@@ -1,5 +1,7 @@
 """The HTTP server side of the gateway: one handler per connection of the agent."""
 
+import select
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -11,7 +13,14 @@ from reb_action.gateway.body import BodyMemory, max_body_size, read_body
 from reb_action.gateway.dialects import Route
 from reb_action.gateway.exchange import Exchange, ExchangeSettings
 from reb_action.gateway.json_text import encode_json
-from reb_action.gateway.request import AgentRequest, Refusal, build_request, find_route
+from reb_action.gateway.request import (
+    AgentRequest,
+    ModelRequest,
+    Refusal,
+    build_request,
+    find_route,
+)
+from reb_action.gateway.settings import HostedTools
 from reb_action.gateway.upstream.connection import UpstreamConnection
 from reb_action.model.agent import Dialect
 
@@ -31,8 +40,8 @@ _PARSING: Final = threading.Lock()
 class ModelEndpoint:
     """The model as all handlers share it.
 
-    `model` is the only model allowed (None allows any). `call_slot` surrounds each call and limits
-    how many run at once.
+    `model` is the only model allowed (None allows any). `hosted_tools` says what happens to tools
+    of the vendor. `call_slot` surrounds each call and limits how many run at once.
     """
 
     dialect: Dialect
@@ -40,6 +49,7 @@ class ModelEndpoint:
     base_url: str
     placeholder: str = field(repr=False)
     model: str | None
+    hosted_tools: HostedTools
     call_slot: Callable[[UpstreamConnection], AbstractContextManager[None]]
     memory: BodyMemory
 
@@ -103,18 +113,30 @@ class Handler(BaseHTTPRequestHandler):
         request: AgentRequest,
     ) -> str | None:
         """Make a model call or refuse it; return the limit that the call would exceed."""
-        settings = endpoint.settings
         with _PARSING:
-            call = build_request(
-                settings.rules, endpoint.dialect, route, request, allowed_model=endpoint.model
-            )
+            call = self._build_request(endpoint, route, request)
         if isinstance(call, Refusal):
             self._refuse(endpoint, call)
             return None
-        limit = settings.ledger.admit_call(call.model, call.target.encode() + call.body)
+        ledger = endpoint.settings.ledger
+        limit = ledger.admit_call(call.model, call.target.encode() + call.body, call.step)
         if limit is None:
-            Exchange(call, self, upstream, settings).run()
+            is_removed = endpoint.hosted_tools is HostedTools.REMOVE
+            ledger.record_hosted_tools(call.hosted_tools, removed=is_removed)
+            Exchange(call, self, upstream, endpoint.settings).run()
         return limit
+
+    def _build_request(
+        self, endpoint: ModelEndpoint, route: Route, request: AgentRequest
+    ) -> ModelRequest | Refusal:
+        return build_request(
+            endpoint.settings.rules,
+            endpoint.dialect,
+            route,
+            request,
+            allowed_model=endpoint.model,
+            hosted_tools=endpoint.hosted_tools,
+        )
 
     def _answer_other(self) -> None:
         """Answer a request that is not a model call: by the proxy if there is one, else 404."""
@@ -162,6 +184,17 @@ class Handler(BaseHTTPRequestHandler):
         if self._is_chunked and complete:
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = self.close_connection or not complete
+
+    def is_open(self) -> bool:
+        """Return whether the agent still waits: a closed connection is readable at its end."""
+        poll = select.poll()
+        poll.register(self.connection, select.POLLIN)
+        if not poll.poll(0):
+            return True
+        try:
+            return bool(self.connection.recv(1, socket.MSG_PEEK))
+        except OSError:
+            return False
 
     def version_string(self) -> str:
         """Return a server name without versions."""

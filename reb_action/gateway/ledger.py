@@ -1,61 +1,23 @@
-"""Counts the model calls of one trial and checks them against the budget; thread-safe."""
+"""Adds up the model calls of one trial and checks them against the budget; thread-safe."""
 
-import hashlib
 import threading
 import time
-from collections import Counter, deque
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from reb_action.gateway.json_text import encode_json, shorten
+from reb_action.gateway.call import CallStatus, ModelCall, build_line
+from reb_action.gateway.estimate import DensityMeter, UsageBounds, estimate_usage
+from reb_action.gateway.json_text import shorten
 from reb_action.gateway.prices import Prices
+from reb_action.gateway.progress import LoopDetector, Step
 from reb_action.gateway.settings import Budget
-from reb_action.gateway.upstream.usage import AnswerSummary, TokenCounts
-from reb_action.model.agent import Tally, Usage
+from reb_action.gateway.usage_total import UsageTotal
+from reb_action.model.agent import Tally, VendorRecord
 from reb_action.redaction import redact
 
 _FIRST_ERROR: Final = 400
-
-
-class CallStatus(StrEnum):
-    """How a call ended: whole answer, cut answer, agent left, silent model, error, no network."""
-
-    WHOLE = "whole"
-    CUT = "cut"
-    LEFT = "left"
-    SILENT = "silent"
-    ERROR = "error"
-    UNREACHABLE = "unreachable"
-
-
-_COMPLETE: Final = (CallStatus.WHOLE, CallStatus.LEFT)
-_FREE: Final = (CallStatus.ERROR, CallStatus.UNREACHABLE)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelCall:
-    """A call that has ended, without the text of request and answer; sizes are in bytes."""
-
-    route: str
-    model: str
-    http_status: int
-    status: CallStatus
-    started: float
-    first_byte: float | None = None
-    sent: int = 0
-    received: int = 0
-    summary: AnswerSummary = field(default_factory=AnswerSummary)
-    error: str | None = None
-
-    @property
-    def usage_is_known(self) -> bool:
-        """Whether the call's usage is final: the counts of an incomplete answer may still grow."""
-        tokens = self.summary.tokens
-        is_counted = tokens.input is not None and tokens.output is not None
-        return self.status in _FREE or (self.status in _COMPLETE and is_counted)
 
 
 class Ledger:
@@ -67,25 +29,25 @@ class Ledger:
         self._record = record
         self._lock = threading.Lock()
         self._calls = 0
-        self._tokens = TokenCounts()
-        self._cost: float | None = None
-        self._cost_is_known = True
-        self._usage_is_known = True
-        self._turns = 0
-        self._tool_calls = 0
+        self._total = UsageTotal()
+        self._density = DensityMeter()
+        self._loops = LoopDetector(budget.repeats)
         self._refused: Counter[str] = Counter()
-        self._requests: Counter[str] = Counter()
-        self._recent: deque[str] = deque(maxlen=2 * (budget.repeats or 1))
+        self._models: Counter[str] = Counter()
+        self._removed: Counter[str] = Counter()
+        self._offered: Counter[str] = Counter()
+        self._retried: Counter[str] = Counter()
+        self._waited_seconds = 0.0
         self._limit: str | None = None
         self._error: str | None = None
         self._last_activity = time.monotonic()
 
     def record_activity(self) -> None:
-        """Note that the model sent data."""
+        """Note that the model sent data, or that a call waits for it by Retry-After."""
         self._last_activity = time.monotonic()
 
     def quiet_seconds(self) -> float:
-        """Return the seconds since the model last sent data, or since the start."""
+        """Return the seconds since the last activity, or since the start."""
         return time.monotonic() - self._last_activity
 
     def find_limit(self) -> str | None:
@@ -94,16 +56,17 @@ class Ledger:
             self._limit = self._limit or self._find_used_up_budget()
             return self._limit
 
-    def admit_call(self, model: str, request: bytes) -> str | None:
+    def admit_call(self, model: str, request: bytes, step: Step | None = None) -> str | None:
         """Count a call, or return the limit that it would exceed."""
-        digest = hashlib.sha256(request).hexdigest()
         with self._lock:
             self._limit = (
-                self._limit or self._find_used_up_budget() or self._check_request(model, digest)
+                self._limit
+                or self._find_used_up_budget()
+                or self._check_price(model)
+                or self._loops.check(request, step)
             )
             if self._limit is None:
                 self._calls += 1
-                self._requests[digest] += 1
             return self._limit
 
     def record_refusal(self, error: str) -> None:
@@ -111,114 +74,91 @@ class Ledger:
         with self._lock:
             self._error = self._error or shorten(error)
 
-    def tally(self) -> Tally:
-        """Return the counts; tokens and cost are unknown if a call did not report its usage."""
+    def record_hosted_tools(self, names: Iterable[str], *, removed: bool) -> None:
+        """Note tools and content of a request that the vendor would have run or fetched."""
         with self._lock:
-            # A partial sum would look like the total.
-            tokens = self._tokens if self._usage_is_known else TokenCounts()
-            cost_is_known = self._cost_is_known and self._usage_is_known
+            (self._removed if removed else self._offered).update(set(names))
+
+    def record_retry(self, http_status: int, seconds: float) -> None:
+        """Note that a call is repeated after waiting for an overloaded model."""
+        with self._lock:
+            self._retried[str(http_status)] += 1
+            self._waited_seconds += seconds
+
+    def tally(self) -> Tally:
+        """Return the counts so far."""
+        with self._lock:
             return Tally(
-                usage=Usage(
-                    input_tokens=tokens.input,
-                    cache_read_tokens=tokens.cache_read,
-                    cache_write_tokens=tokens.cache_write,
-                    output_tokens=tokens.output,
-                    turns=self._turns,
-                    tool_calls=self._tool_calls,
-                    cost_usd=round(self._cost, 6)
-                    if self._cost is not None and cost_is_known
-                    else None,
-                ),
+                usage=self._total.usage(),
+                estimate=self._total.estimate(),
                 calls=self._calls,
                 refused=dict(self._refused),
                 limit=self._limit,
                 last_error=self._error,
+                vendor=VendorRecord(
+                    models=dict(self._models),
+                    removed=dict(self._removed),
+                    offered=dict(self._offered),
+                    searches=self._total.searches,
+                    retried=dict(self._retried),
+                    waited_seconds=round(self._waited_seconds, 3),
+                ),
             )
 
     def record_call(self, call: ModelCall, *, generates: bool) -> None:
         """Add a call that has ended, and write its line of model-calls.jsonl."""
-        cost = self._prices.cost(call.model, call.summary.tokens)
+        model = call.summary.model or call.model
+        cost = self._prices.cost(model, call.summary.tokens)
         with self._lock:
-            self._add_call(call, cost, generates=generates)
+            self._record_error(call)
+            bounds = None
+            if generates:
+                bounds = self._add_usage(call, model, cost)
             with self._record.open("ab") as file:
-                file.write(_build_line(call, cost))
+                file.write(build_line(call, cost, bounds))
 
-    def _add_call(self, call: ModelCall, cost: float | None, *, generates: bool) -> None:
-        if call.http_status >= _FIRST_ERROR:
+    def _record_error(self, call: ModelCall) -> None:
+        if call.http_status >= _FIRST_ERROR or call.status is CallStatus.FAILED:
             self._refused[str(call.http_status)] += 1
         error = call.error or call.summary.error
         if error is not None:
             # An error message may quote the request.
             self._error = shorten(redact(f"{call.http_status}: {error}".encode()).decode())
-        if not generates:
-            return
-        tokens = call.summary.tokens
-        self._tokens = self._tokens.plus(tokens)
-        if cost is not None:
-            self._cost = (self._cost or 0.0) + cost
-        elif tokens.input is not None and tokens.output is not None:
-            self._cost_is_known = False
-        if not call.usage_is_known:
-            self._usage_is_known = False
-            self._end_usage_budget(call)
+
+    def _add_usage(self, call: ModelCall, model: str, cost: float | None) -> UsageBounds | None:
+        summary = call.summary
+        if summary.model is not None:
+            self._models[shorten(summary.model)] += 1
         if call.status is CallStatus.WHOLE:
-            self._turns += 1
-            self._tool_calls += len(call.summary.tool_calls)
-            self._check_repeats(call.summary.fingerprint)
-
-    def _end_usage_budget(self, call: ModelCall) -> None:
-        if self._budget.tokens is None and self._budget.cost_usd is None:
-            return
-        is_complete = call.status in _COMPLETE
-        cause = "the model reports no usage" if is_complete else "an answer ended before its usage"
-        self._limit = self._limit or f"{cause}, so the budget of tokens or USD cannot be enforced"
-
-    def _check_repeats(self, fingerprint: str | None) -> None:
-        if fingerprint is None or self._budget.repeats is None:
-            return
-        self._recent.append(fingerprint)
-        if self._recent.count(fingerprint) >= self._budget.repeats and self._limit is None:
-            self._limit = f"the model made the same tool call {self._budget.repeats} times"
+            self._total.add_turn(tool_calls=len(summary.tool_calls))
+        if call.is_free:
+            return None
+        if call.usage_is_known:
+            self._density.add(sent=call.sent, input_tokens=summary.tokens.input or 0)
+            self._total.add_counted(summary.tokens, cost)
+            return None
+        bounds = estimate_usage(
+            summary.tokens,
+            sent=call.sent,
+            received=call.received,
+            max_output=call.max_output,
+            is_complete=call.status in (CallStatus.WHOLE, CallStatus.LEFT),
+            tokens_per_byte=self._density.tokens_per_byte,
+        )
+        self._total.add_estimated(bounds, self._prices.cost_bounds(model, bounds))
+        return bounds
 
     def _find_used_up_budget(self) -> str | None:
-        budget = self._budget
-        tokens = (self._tokens.input or 0) + (self._tokens.output or 0)
+        budget, total = self._budget, self._total
         if budget.calls is not None and self._calls >= budget.calls:
             return f"the budget of {budget.calls} model calls is used up"
-        if budget.tokens is not None and tokens >= budget.tokens:
-            return f"the budget of {budget.tokens} tokens is used up"
-        if budget.cost_usd is not None and (self._cost or 0.0) >= budget.cost_usd:
-            return f"the budget of {budget.cost_usd} USD is used up"
+        if budget.tokens is not None and total.max_tokens >= budget.tokens:
+            return f"the budget of {budget.tokens} tokens is used up{total.estimate_note}"
+        if budget.cost_usd is not None and total.max_cost_usd >= budget.cost_usd:
+            return f"the budget of {budget.cost_usd} USD is used up{total.estimate_note}"
         return None
 
-    def _check_request(self, model: str, digest: str) -> str | None:
-        budget = self._budget
-        if budget.repeats is not None and self._requests[digest] >= budget.repeats:
-            return f"the same request was made {budget.repeats} times"
-        if budget.cost_usd is not None and model not in self._prices.models:
-            return f"the price of {shorten(model)} is unknown, so the USD budget cannot be enforced"
-        return None
-
-
-def _build_line(call: ModelCall, cost_usd: float | None) -> bytes:
-    """Return the record of a call that ends now: numbers and names, no text of either side."""
-    tokens = call.summary.tokens
-    first_byte = None if call.first_byte is None else round(call.first_byte - call.started, 3)
-    value = {
-        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "route": call.route,
-        "model": shorten(call.model),
-        "status": call.http_status,
-        "course": call.status,
-        "seconds": round(time.monotonic() - call.started, 3),
-        "first_byte_seconds": first_byte,
-        "sent_bytes": call.sent,
-        "received_bytes": call.received,
-        "input_tokens": tokens.input,
-        "cache_read_tokens": tokens.cache_read,
-        "cache_write_tokens": tokens.cache_write,
-        "output_tokens": tokens.output,
-        "tool_calls": len(call.summary.tool_calls),
-        "cost_usd": None if cost_usd is None else round(cost_usd, 6),
-    }
-    return encode_json(value) + b"\n"
+    def _check_price(self, model: str) -> str | None:
+        if self._budget.cost_usd is None or self._prices.find(model) is not None:
+            return None
+        return f"the price of {shorten(model)} is unknown, so the USD budget cannot be enforced"

@@ -9,6 +9,8 @@ import yaml
 
 from reb_action.documents import Json, read_bytes
 from reb_action.errors import DocumentError
+from reb_action.gateway.estimate import UsageBounds
+from reb_action.gateway.model_names import canonical_name
 from reb_action.gateway.upstream.usage import TokenCounts
 
 _FILE: Final = Path(__file__).parent / "prices.yaml"
@@ -18,13 +20,17 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """US dollars per million tokens; `long` applies to requests with more than `above` input."""
+    """US dollars per million tokens; `long` applies to requests with more than `above` input.
+
+    `web_search` is the price of a thousand searches by the vendor.
+    """
 
     input: float
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
     cache_write_long: float | None = None
+    web_search: float | None = None
     above: int | None = None
     long: "Price | None" = None
 
@@ -42,23 +48,65 @@ class Price:
             (write - write_long, self.cache_write),
             (write_long, self.cache_write_long),
             (tokens.output, self.output),
+            (1000 * (tokens.searches or 0), self.web_search),
         )
         if any(price is None for count, price in parts if count):
             return None
         return sum(count * (price or 0.0) for count, price in parts) / _MILLION
 
+    def cost_bounds(self, bounds: UsageBounds) -> tuple[float, float]:
+        """Return the least and the most that a call can have cost in US dollars.
+
+        The least takes all input from the cache, the most writes all of it to the cache.
+        """
+        low_price, high_price = self, self
+        if self.long is not None:
+            above = self.long.above or 0
+            low_price = self.long if (bounds.low.input or 0) > above else self
+            high_price = self.long if (bounds.high.input or 0) > above else self
+        low = _plain_cost(bounds.low, min(low_price.input_prices), low_price.output)
+        high = _plain_cost(bounds.high, max(high_price.input_prices), high_price.output)
+        return low, high
+
+    @property
+    def input_prices(self) -> tuple[float, ...]:
+        """The known prices of an input token: fresh, from a cache, into a cache."""
+        prices = (self.input, self.cache_read, self.cache_write, self.cache_write_long)
+        return tuple(price for price in prices if price is not None)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prices:
-    """Prices by model name; `as_of` is the date of the list (ISO 8601)."""
+    """Prices by model name; `as_of` is the date of the list (ISO 8601).
+
+    A model that is not listed by its exact name has the price of a name that means the same model.
+    """
 
     as_of: str = ""
     models: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
     def cost(self, model: str, tokens: TokenCounts) -> float | None:
         """Return the cost in US dollars; None if the model or a price is unknown."""
-        price = self.models.get(model)
+        price = self.find(model)
         return None if price is None else price.cost(tokens)
+
+    def cost_bounds(self, model: str, bounds: UsageBounds) -> tuple[float, float] | None:
+        """Return the least and the most that a call can have cost; None for an unknown model."""
+        price = self.find(model)
+        return None if price is None else price.cost_bounds(bounds)
+
+    def find(self, model: str) -> Price | None:
+        """Return the price of a model, or None."""
+        exact = self.models.get(model)
+        if exact is not None:
+            return exact
+        name = canonical_name(model)
+        return next((self.models[key] for key in self.models if canonical_name(key) == name), None)
+
+
+def _plain_cost(tokens: TokenCounts, input_price: float, output_price: float) -> float:
+    dollars = (tokens.input or 0) * input_price + (tokens.output or 0) * output_price
+    return dollars / _MILLION
 
 
 def load_prices(path: Path = _FILE) -> Prices:

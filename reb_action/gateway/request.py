@@ -1,6 +1,7 @@
 """Checks an agent's request and turns it into the request for the model."""
 
 import hmac
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -8,14 +9,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from reb_action.documents import Json
 from reb_action.gateway.dialects import DialectRules, Route
-from reb_action.gateway.json_text import (
-    encode_json,
-    get_list,
-    get_text,
-    get_value,
-    parse_strict_json,
-    shorten,
-)
+from reb_action.gateway.hosted_tools import find_hosted_tools
+from reb_action.gateway.json_text import get_list, get_text, get_value, parse_strict_json, shorten
+from reb_action.gateway.model_names import is_same_model
+from reb_action.gateway.progress import Step
+from reb_action.gateway.settings import HostedTools
 from reb_action.model.agent import Dialect
 
 _HEADERS: Final = frozenset({"user-agent"})
@@ -44,7 +42,8 @@ class AgentRequest:
 class ModelRequest:
     """A request for the model, still without the API key.
 
-    `drop_usage_event` is set if the gateway asked for usage and the agent did not.
+    `drop_usage_event` is set if the gateway asked for usage and the agent did not. `hosted_tools`
+    names the tools and content on the vendor's side that the agent's request had.
     """
 
     route: Route
@@ -53,6 +52,9 @@ class ModelRequest:
     model: str
     body: bytes = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
+    max_output: int | None = None
+    step: Step | None = field(default=None, repr=False)
+    hosted_tools: tuple[str, ...] = ()
     drop_usage_event: bool = False
 
 
@@ -80,38 +82,54 @@ def build_request(
     request: AgentRequest,
     *,
     allowed_model: str | None,
+    hosted_tools: HostedTools = HostedTools.FORWARD,
 ) -> ModelRequest | Refusal:
     """Build the request for the model; `allowed_model` is the only model allowed, if not None."""
-    url = urlsplit(request.target)
-    query = dict(parse_qsl(url.query))
-    body = request.body
-    value = parse_strict_json(body)
+    value = parse_strict_json(request.body)
     if not isinstance(value, dict):
         message = "the request body is not a JSON object, or repeats a key"
         return Refusal(status=400, message=message)
-    model = _find_model(route, url.path, value, allowed_model=allowed_model)
+    removes = hosted_tools is HostedTools.REMOVE
+    hosted = find_hosted_tools(value, rules.hosted, remove=removes)
+    path = urlsplit(request.target).path
+    model = _find_model(route, path, value, allowed_model=allowed_model)
     if isinstance(model, Refusal):
         return model
+    target_path, renamed = _rename_model(route, path, value, model)
     adds_usage = dialect is Dialect.CHAT and _add_usage_option(value)
-    if adds_usage:
-        body = encode_json(value)
-    kept = urlencode({n: query[n] for n, values in rules.query.items() if query.get(n) in values})
-    path = url.path.removeprefix(route.prefix)
+    is_changed = renamed or adds_usage or (removes and bool(hosted))
     return ModelRequest(
         route=route,
-        path=url.path,
-        target=f"{path}?{kept}" if kept else path,
+        path=path,
+        target=target_path.removeprefix(route.prefix) + _keep_query(rules, request.target),
         model=model,
-        body=body,
+        body=_encode_body(value) if is_changed else request.body,
         headers=_keep_headers(rules, request.headers),
+        max_output=rules.read_max_output(value),
+        step=rules.read_step(value),
+        hosted_tools=tuple(hosted),
         drop_usage_event=adds_usage,
     )
+
+
+def _encode_body(value: Json) -> bytes:
+    # Keys keep their order: vendors cache prompts by their text.
+    return json.dumps(value).encode()
+
+
+def _keep_query(rules: DialectRules, target: str) -> str:
+    query = dict(parse_qsl(urlsplit(target).query))
+    kept = urlencode({n: query[n] for n, values in rules.query.items() if query.get(n) in values})
+    return f"?{kept}" if kept else ""
 
 
 def _find_model(
     route: Route, path: str, value: dict[str, Json], *, allowed_model: str | None
 ) -> str | Refusal:
-    """Return the requested model, or why the request is refused."""
+    """Return the model to ask, or why the request is refused.
+
+    A name that means the allowed model is replaced by the name that the user chose.
+    """
     # Some routers ignore the case of keys.
     keys = [key for key in value if key.lower() == "model"]
     model = route.model(path)
@@ -120,11 +138,25 @@ def _find_model(
     if keys not in ([], ["model"]):
         return Refusal(status=400, message="the request names its model more than once")
     model = get_text(value, "model") if model is None else model
-    others = [name for name in (model, *_other_models(value)) if name != allowed_model]
-    if allowed_model is None or not others:
+    if allowed_model is None:
         return model
+    names = (model, *_other_models(value))
+    others = [name for name in names if not is_same_model(name, allowed_model)]
+    if not others:
+        return allowed_model
     message = f"this trial may use {shorten(allowed_model)} only, not {shorten(others[0])!r}"
     return Refusal(status=403, message=message)
+
+
+def _rename_model(route: Route, path: str, value: dict[str, Json], model: str) -> tuple[str, bool]:
+    """Return the path with this model's name, and whether the body was changed to it."""
+    path_model = route.model(path)
+    if path_model is not None:
+        return path.replace(f"/models/{path_model}:", f"/models/{model}:"), False
+    renamed = value.get("model") != model and "model" in value
+    if renamed:
+        value["model"] = model
+    return path, renamed
 
 
 def _other_models(value: dict[str, Json]) -> Iterator[str]:

@@ -49,14 +49,51 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UsageEstimate:
+    """Lower and upper bounds for the calls whose usage the model did not report."""
+
+    calls: int
+    input_tokens_min: int
+    input_tokens_max: int
+    output_tokens_min: int
+    output_tokens_max: int
+    cost_usd_min: float | None = None
+    cost_usd_max: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VendorRecord:
+    """What the vendor's side did besides answering, as the gateway saw it.
+
+    `models` counts answers by the model that gave them. `removed` counts the requests from which a
+    tool or content that the vendor would have run or fetched was removed, `offered` those that were
+    forwarded with it. `retried` counts by HTTP status the calls that the gateway repeated, after
+    `waited_seconds` in total.
+    """
+
+    models: Mapping[str, int] = field(default_factory=dict[str, int])
+    removed: Mapping[str, int] = field(default_factory=dict[str, int])
+    offered: Mapping[str, int] = field(default_factory=dict[str, int])
+    searches: int = 0
+    retried: Mapping[str, int] = field(default_factory=dict[str, int])
+    waited_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Tally:
-    """What the gateway counted: `refused` is how often each HTTP status of an error was seen."""
+    """Counts of the gateway. `usage` is the sum of the calls that reported it.
+
+    `estimate` covers the other calls. `refused` counts errors by HTTP status; 200 is an error
+    within an answer.
+    """
 
     usage: Usage = field(default_factory=Usage)
+    estimate: UsageEstimate | None = None
     calls: int = 0
     refused: Mapping[str, int] = field(default_factory=dict[str, int])
     limit: str | None = None
     last_error: str | None = None
+    vendor: VendorRecord = field(default_factory=VendorRecord)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +110,9 @@ class Account:
 class AgentRun:
     """How the agent ended and what it used. The exit code is evidence, never the verdict.
 
-    `usage` is what the gateway counted where there is one, `reported` what the agent says itself.
+    `usage` is the gateway's count (the agent's own without a gateway), `estimate` bounds the calls
+    that this count lacks, `reported` is what the agent says itself. `invalid` is why the run does
+    not count through no fault of the agent, such as another model than the requested one.
     """
 
     agent: str
@@ -85,7 +124,10 @@ class AgentRun:
     model: str | None = None
     prompt_sha256: str | None = None
     usage: Usage | None = None
+    estimate: UsageEstimate | None = None
     reported: Usage | None = None
+    vendor: VendorRecord | None = None
+    invalid: str | None = None
     key: Key | None = None
     network: str | None = None
     detail: str | None = None

@@ -8,11 +8,10 @@ from urllib.parse import quote
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.gateway.ledger import CallStatus, ModelCall
 from reb_action.gateway.prices import Price
-from reb_action.gateway.upstream.key_redaction import build_redactor
-from reb_action.gateway.upstream.usage import AnswerSummary, TokenCounts
-from reb_action.model.agent import Dialect, Tally, Usage
+from reb_action.gateway.upstream.key_redaction import AnswerRedactor, build_redactor
+from reb_action.gateway.upstream.meter import AnswerMeter
+from reb_action.model.agent import Dialect, Tally, Usage, UsageEstimate
 from tests.support.model_server import KEY
 from tests.support.model_server.client import ask, connect, request
 
@@ -108,12 +107,8 @@ def test_model_without_a_first_byte_is_given_up(open_gateway, dialect, scenario)
         assert 0.3 <= time.monotonic() - began < 30
         assert reply.status == 504
         assert reply.json["error"]["message"] == "the model sent nothing for 0.3 seconds"
-        assert live.tally == Tally(
-            usage=NOTHING,
-            calls=1,
-            refused={"504": 1},
-            last_error="504: the model sent nothing for 0.3 seconds",
-        )
+        assert (live.tally.usage, live.tally.refused) == (NOTHING, {"504": 1})
+        assert live.tally.last_error == "504: the model sent nothing for 0.3 seconds"
         assert live.lines[0]["course"] == "silent"
 
 
@@ -133,7 +128,6 @@ HALVES = {
     Dialect.CHAT: (None, None),
     Dialect.GEMINI: (8001, None),
 }
-ENDED_EARLY = "an answer ended before its usage, so the budget of tokens or USD cannot be enforced"
 
 
 def halves(line):
@@ -145,9 +139,8 @@ def test_cut_stream_is_cut_for_the_agent_and_counts_what_it_said(open_gateway, d
     with open_gateway("cut", dialect) as live:
         reply = live.ask(dialect, stream=True)
         assert (reply.status, reply.cut) == (200, True)
-        assert live.tally == Tally(
-            usage=NOTHING, calls=1, last_error="200: the model's answer was cut short"
-        )
+        assert live.tally.usage == NOTHING
+        assert live.tally.last_error == "200: the model's answer was cut short"
         assert halves(live.lines[0]) == HALVES[dialect]
         assert live.lines[0]["course"] == "cut"
 
@@ -210,17 +203,95 @@ def test_gateway_closes_in_its_time_when_the_model_goes_on(open_gateway):
     assert halves(live.lines[0]) == HALVES[Dialect.ANTHROPIC]
 
 
+LONG = "word " * 5000
+
+
+def bounds(estimate):
+    """Return the bounds of input and output of an estimate."""
+    return (
+        range(estimate.input_tokens_min, estimate.input_tokens_max + 1),
+        range(estimate.output_tokens_min, estimate.output_tokens_max + 1),
+    )
+
+
+# What the answers would have reported, had they been whole: the first two of a run.
+TRUE_INPUT = 8001 + 8012
+TRUE_WRITES = {Dialect.ANTHROPIC: 800}
+TRUE_OUTPUT = 101 + 201
+
+
 @DIALECTS
-@pytest.mark.parametrize("scenario", ["cut", "silence"])
-@pytest.mark.parametrize("budget", [{"tokens": 10**9}, {"cost_usd": 10.0**6}])
-def test_answer_that_ends_before_its_usage_ends_a_budget(open_gateway, dialect, scenario, budget):
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("scenario", ["cut", "stall", "silence", "no-usage", "failed"])
+@pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 100.0}, {}])
+def test_answer_without_usage_is_charged_and_the_trial_goes_on(
+    open_gateway, dialect, scenario, budget, stream
+):
     with open_gateway(scenario, dialect, first_byte_seconds=0.3, prices=PRICES, **budget) as live:
-        live.ask(dialect, stream=True)
-        assert live.ask(dialect).status == 403
-        assert (live.tally.calls, live.tally.limit) == (1, ENDED_EARLY)
+        for _ in range(2):
+            assert live.ask(dialect, stream=stream, says=LONG).status in (200, 504)
+        tally = live.tally
+        assert (tally.calls, tally.limit, tally.usage.input_tokens) == (2, None, None)
+        assert tally.estimate.calls == 2
+        inputs, outputs = bounds(tally.estimate)
+        assert TRUE_INPUT + TRUE_WRITES.get(dialect, 0) in inputs
+        assert TRUE_OUTPUT in outputs
+        price = PRICES.models["scripted-1"]
+        true_cost = (TRUE_INPUT * price.input + TRUE_OUTPUT * price.output) / 1e6
+        assert tally.estimate.cost_usd_min <= true_cost <= tally.estimate.cost_usd_max
 
 
-def test_agent_that_hangs_up_before_the_usage_ends_a_budget(open_gateway):
+@DIALECTS
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ({"tokens": 30_000}, "the budget of 30000 tokens is used up"),
+        ({"cost_usd": 4.0}, "the budget of 4.0 USD is used up"),
+    ],
+)
+def test_charge_of_answers_without_usage_ends_a_small_budget(
+    open_gateway, dialect, budget, message
+):
+    with open_gateway("no-usage", dialect, prices=PRICES, **budget) as live:
+        statuses = [live.ask(dialect, says=LONG).status for _ in range(4)]
+        assert statuses == [200, 200, 200, 403]
+        note = ", with estimates for 3 calls that reported no usage"
+        assert live.tally.limit == message + note
+
+
+def test_request_limits_the_output_that_is_charged(open_gateway):
+    with open_gateway("cut", Dialect.ANTHROPIC) as live:
+        live.ask(Dialect.ANTHROPIC, stream=True, max_tokens=5000, says=LONG)
+        assert live.tally.estimate == UsageEstimate(
+            calls=1,
+            input_tokens_min=8401,
+            input_tokens_max=8401,
+            output_tokens_min=1,
+            output_tokens_max=5000,
+        )
+        assert live.lines[0]["estimate"] == {
+            "input_tokens_min": 8401,
+            "input_tokens_max": 8401,
+            "output_tokens_min": 1,
+            "output_tokens_max": 5000,
+        }
+
+
+@DIALECTS
+def test_counted_calls_stay_known_after_an_answer_without_usage(open_gateway, dialect):
+    with open_gateway("cut-second", dialect, prices=PRICES) as live:
+        replies = [live.ask(dialect, stream=True, results=step) for step in range(3)]
+        assert [reply.cut for reply in replies] == [False, True, False]
+        tally = live.tally
+        assert tally.usage.output_tokens == live.run.usage.output_tokens
+        assert tally.usage.turns == 2
+        inputs, outputs = bounds(tally.estimate)
+        # The first call shows how many tokens a byte has here.
+        assert 8012 + TRUE_WRITES.get(dialect, 0) // 2 in inputs
+        assert 201 in outputs
+
+
+def test_agent_that_hangs_up_before_the_usage_is_charged(open_gateway):
     with open_gateway("stall", Dialect.ANTHROPIC, drain_seconds=0.3, tokens=10**9) as live:
         connection = connect(live.gateway.address)
         key = live.gateway.placeholder
@@ -228,25 +299,71 @@ def test_agent_that_hangs_up_before_the_usage_ends_a_budget(open_gateway):
         connection.request("POST", path, json.dumps(body), headers)
         connection.getresponse().read1(1)
         connection.close()
-    assert (live.tally.usage, live.tally.limit) == (NOTHING, ENDED_EARLY)
+    assert (live.tally.usage, live.tally.limit) == (NOTHING, None)
+    assert live.tally.estimate.calls == 1
 
 
-def test_sum_is_unknown_when_one_call_of_many_did_not_say_its_own(open_gateway):
-    with open_gateway("ok", prices=PRICES) as live:
-        live.ask()
-        assert (live.tally.usage.output_tokens, live.tally.usage.cost_usd) == (101, 0.9011)
-        ledger = live.gateway._ledger
-        summary = AnswerSummary(tokens=TokenCounts(input=1000, output=1))
-        call = ModelCall(
-            route="/",
-            model="m",
-            http_status=200,
-            status=CallStatus.CUT,
-            started=0.0,
-            summary=summary,
-        )
-        ledger.record_call(call, generates=True)
-        assert live.tally.usage == Usage(turns=1, tool_calls=1)
+@DIALECTS
+@pytest.mark.parametrize("stream", [False, True])
+def test_error_within_an_answer_is_no_turn(open_gateway, dialect, stream):
+    with open_gateway("failed", dialect) as live:
+        reply = live.ask(dialect, stream=stream)
+        assert reply.status == 200
+        assert live.tally.usage.turns == 0
+        assert live.tally.refused == {"200": 1}
+        assert live.tally.last_error == "200: scripted failure"
+        assert live.lines[0]["course"] == "failed"
+
+
+@DIALECTS
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_compressed_answer_is_counted_and_forwarded_plain(open_gateway, dialect, stream, coding):
+    with open_gateway(coding, dialect) as live:
+        reply = live.ask(dialect, stream=stream)
+        assert (reply.status, reply.cut) == (200, False)
+        assert "content-encoding" not in reply.headers
+        assert b"The environment is ready" in reply.body or stream
+        assert live.tally == Tally(usage=live.run.usage, calls=1)
+        assert live.tally.usage.turns == 1
+
+
+def test_compressed_answer_that_is_cut_is_cut(open_gateway):
+    with open_gateway("gzip-cut") as live:
+        assert live.ask().cut
+        assert live.lines[0]["course"] == "cut"
+
+
+def test_coding_that_the_gateway_cannot_read_is_an_error(open_gateway):
+    with open_gateway("brotli") as live:
+        reply = live.ask()
+        assert reply.status == 502
+        assert "Content-Encoding: br" in reply.json["error"]["message"]
+
+
+@DIALECTS
+@pytest.mark.parametrize("stream", [False, True])
+def test_key_that_an_answer_echoes_is_taken_out(open_gateway, dialect, stream):
+    with open_gateway("echo-key", dialect) as live:
+        reply = live.ask(dialect, stream=stream)
+        assert (reply.status, reply.cut) == (200, False)
+        assert KEY.encode() in live.run.seen[0].answer
+        assert KEY.encode() not in reply.body
+        assert b"*" * len(KEY) in reply.body
+        assert live.tally.usage.turns == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_key_is_taken_out_however_the_answer_is_cut(size):
+    meter = AnswerMeter(
+        lambda *_: None, AnswerRedactor(KEY), is_stream=False, drop_usage_event=False
+    )
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
+    body = f'{{"a": "{KEY}", "b": "{escaped}", "c": "x"}}'.encode()
+    parts = [meter.feed(body[at : at + size]) for at in range(0, len(body), size)]
+    shown = b"".join(parts) + meter.finish()
+    assert len(shown) == len(body)
+    assert json.loads(shown) == {"a": "*" * len(KEY), "b": "*" * 6 * len(KEY), "c": "x"}
 
 
 def test_model_that_cannot_be_reached_is_an_error(tmp_path):

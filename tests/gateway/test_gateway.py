@@ -152,6 +152,7 @@ def test_record_has_one_line_per_call_and_no_text(open_gateway):
     assert line == {
         "route": "/v1/chat/completions",
         "model": "scripted-1",
+        "answered_by": "scripted-1",
         "status": 200,
         "course": "whole",
         "sent_bytes": len(live.run.seen[0].body),
@@ -161,6 +162,8 @@ def test_record_has_one_line_per_call_and_no_text(open_gateway):
         "output_tokens": 101,
         "tool_calls": 1,
         "cost_usd": None,
+        "searches": None,
+        "estimate": None,
     }
     assert "secret" not in text
     assert "make it" not in text

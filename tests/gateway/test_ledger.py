@@ -12,9 +12,8 @@ import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.gateway.body import LIMIT_BYTES, BodyMemory, max_body_size
-from reb_action.gateway.ledger import CallStatus, Ledger, ModelCall
 from reb_action.gateway.prices import Price
-from reb_action.gateway.upstream.usage import AnswerSummary
+from reb_action.gateway.progress import LoopDetector, Step
 from reb_action.model.agent import Dialect
 from tests.support.model_server.client import ask, connect
 
@@ -61,15 +60,6 @@ def test_cost_of_an_unknown_model_cannot_be_limited(open_gateway):
         )
 
 
-@pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 1.0}])
-def test_model_that_says_no_usage_cannot_be_limited_by_it(open_gateway, budget):
-    with open_gateway("no-usage", prices=PRICES, **budget) as live:
-        assert statuses(live, 2) == [200, 403]
-        assert live.tally.limit == (
-            "the model reports no usage, so the budget of tokens or USD cannot be enforced"
-        )
-
-
 def test_cost_is_unknown_when_that_of_one_call_is(open_gateway):
     with open_gateway("ok", prices=PRICES) as live:
         live.ask()
@@ -88,36 +78,76 @@ def test_same_request_is_limited_also_when_it_fails(open_gateway):
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("stream", [False, True])
-def test_same_tool_call_is_limited_in_a_growing_conversation(open_gateway, dialect, stream):
+def test_same_tool_call_with_the_same_result_is_limited(open_gateway, dialect, stream):
     with open_gateway("loop", dialect, repeats=3) as live:
         replies = [live.ask(dialect, stream=stream, results=step) for step in range(5)]
         assert [reply.status for reply in replies] == [200, 200, 200, 403, 403]
-        assert live.tally.limit == "the model made the same tool call 3 times"
+        assert live.tally.limit == "the same tool call had the same result 3 times"
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_other_result_is_progress(open_gateway, dialect):
+    with open_gateway("loop", dialect, repeats=3) as live:
+        for step in range(10):
+            assert live.ask(dialect, results=step, output=f"line {step}").status == 200
+        assert live.tally.limit is None
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize(
+    "command",
+    ["sleep 60", "tail -n 3 build.log", "ps aux | grep nvcc", "wait 12; ls", "pgrep ninja"],
+)
+def test_polling_is_never_limited(open_gateway, dialect, command):
+    with open_gateway("loop", dialect, repeats=3) as live:
+        for step in range(10):
+            assert live.ask(dialect, results=step, command=command).status == 200
+        assert live.tally.limit is None
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_pid_and_duration_of_a_result_are_no_progress(open_gateway, dialect):
+    with open_gateway("loop", dialect, repeats=3) as live:
+        results = [f"Wall time: 0.{step} seconds\nPID: {step}\nout" for step in range(5)]
+        statuses = [
+            live.ask(dialect, results=step, output=result).status
+            for step, result in enumerate(results)
+        ]
+        assert statuses == [200, 200, 200, 403, 403]
+
+
+@pytest.mark.parametrize("name", ["BashOutput", "write_stdin", "wait"])
+def test_tool_that_reads_a_running_command_is_polling(name):
+    assert Step(names=(name,), calls="{}", results="").is_polling
+    assert not Step(names=("Bash",), calls='{"command": "pip install x"}', results="").is_polling
+
+
+@pytest.mark.parametrize(
+    ("steps", "limited"), [("AA", False), ("AAA", True), ("ABABA", True), ("ABCABCABCABC", False)]
+)
+def test_loop_is_seen_among_other_steps(steps, limited):
+    detector = LoopDetector(3)
+    found = [
+        detector.check(str(number).encode(), Step(names=("Bash",), calls=step, results=""))
+        for number, step in enumerate(steps)
+    ]
+    assert any(found) == limited
+
+
+def test_retry_of_a_request_counts_its_step_once():
+    detector = LoopDetector(3)
+    step = Step(names=("Bash",), calls="A", results="")
+    assert [detector.check(b"1", step) for _ in range(3)] == [None] * 3
+    assert detector.check(b"2", step) is None
+    assert detector.check(b"3", step) == "the same tool call had the same result 3 times"
 
 
 def test_different_tool_calls_are_no_repeats(open_gateway):
     with open_gateway("multi", repeats=2) as live:
-        assert [live.ask(results=step).status for step in range(4)] == [200] * 4
+        outputs = [f"out {step}" for step in range(4)]
+        replies = [live.ask(results=step, output=text) for step, text in enumerate(outputs)]
+        assert [reply.status for reply in replies] == [200] * 4
         assert live.tally.limit is None
-
-
-@pytest.mark.parametrize(
-    ("tools", "limited"), [("AA", False), ("AAA", True), ("ABABA", True), ("ABCABCABCABC", False)]
-)
-def test_loop_of_tool_calls_is_seen_among_others(tmp_path, tools, limited):
-    ledger = Ledger(Budget(repeats=3), Prices(), tmp_path / "record")
-    for tool in tools:
-        summary = AnswerSummary(tool_calls={"0": tool}, ended=True)
-        call = ModelCall(
-            route="/",
-            model="m",
-            http_status=200,
-            status=CallStatus.WHOLE,
-            started=0.0,
-            summary=summary,
-        )
-        ledger.record_call(call, generates=True)
-    assert (ledger.tally().limit is not None) == limited
 
 
 def test_nothing_is_limited_without_a_budget(open_gateway):

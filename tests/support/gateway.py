@@ -2,15 +2,18 @@
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.model.agent import Dialect
+from reb_action.gateway.settings import HostedTools
+from reb_action.model.agent import Dialect, VendorRecord
 from tests.support.model_server import KEY, ModelServer
 from tests.support.model_server.client import ask
 
 COMMANDS = ("make it", "say it")
+LIMITS = {"first_byte_seconds": 10.0, "drain_seconds": 5.0, "retry_seconds": 0.0}
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +35,12 @@ class RunningGateway:
 
     @property
     def tally(self):
-        return self.gateway.tally()
+        """The counts without the vendor's record, which each answer adds to."""
+        return replace(self.gateway.tally(), vendor=VendorRecord())
+
+    @property
+    def vendor(self):
+        return self.gateway.tally().vendor
 
     @property
     def lines(self):
@@ -53,14 +61,17 @@ def open_gateway(model_server, tmp_path):
         prices=None,
         listen=None,
         egress=None,
+        hosted_tools=HostedTools.FORWARD,
         **budget,
     ):
         run = f"{tmp_path.name}-{scenario}-{dialect}"
         record = tmp_path / f"{scenario}.jsonl"
         url = model_server.url(dialect, scenario, run=run)
         with Gateway(
-            Upstream(dialect=dialect, base_url=url, key=key, model=model),
-            Budget(**{"first_byte_seconds": 10.0, "drain_seconds": 5.0, **budget}),
+            Upstream(
+                dialect=dialect, base_url=url, key=key, model=model, hosted_tools=hosted_tools
+            ),
+            Budget(**{**LIMITS, **budget}),
             prices=prices or Prices(),
             record=record,
             listen=listen,

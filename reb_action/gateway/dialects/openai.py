@@ -8,6 +8,7 @@ from reb_action.gateway.dialects.rules import get_bearer
 
 _TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CLIENT_ERRORS: Final = range(400, 500)
+_AZURE_HOSTS: Final = (".azure.com", ".azure-api.net")
 
 
 def get_key(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
@@ -15,8 +16,10 @@ def get_key(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
     return get_bearer(headers)
 
 
-def key_headers(key: str) -> Mapping[str, str]:
+def key_headers(key: str, host: str) -> Mapping[str, str]:
     """Return the headers with the key."""
+    if host.endswith(_AZURE_HOSTS):
+        return {"api-key": key}
     return {"authorization": f"Bearer {key}"}
 
 

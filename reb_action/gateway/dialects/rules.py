@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from reb_action.documents import Json
+from reb_action.gateway.hosted_tools import HostedRules
+from reb_action.gateway.progress import Step
 from reb_action.gateway.upstream.usage import AnswerSummary
 
 
@@ -32,17 +34,22 @@ class DialectRules:
 
     `headers` and `query` (parameter → allowed values) are forwarded; anything else could change the
     form of the answer and so hide its usage. `get_key` reads the key of a request from its headers
-    and query, `key_headers` builds the headers with the real key. `read_answer` reads one event, or
-    a whole answer.
+    and query, `key_headers` builds the headers with the real key for a host. `read_answer` reads
+    one event, or a whole answer. `read_max_output` and `read_step` read a request: the largest
+    output in tokens that it allows, and the last tool calls with their results. `hosted` says what
+    a request has on the vendor's side.
     """
 
     routes: tuple[Route, ...]
     headers: frozenset[str] = frozenset()
     query: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     get_key: Callable[[Mapping[str, str], Mapping[str, str]], str]
-    key_headers: Callable[[str], Mapping[str, str]]
+    key_headers: Callable[[str, str], Mapping[str, str]]
     build_error: Callable[[int, str], Json]
     read_answer: Callable[[Json, AnswerSummary], None]
+    read_max_output: Callable[[Json], int | None]
+    read_step: Callable[[Json], Step | None]
+    hosted: HostedRules
 
     def find_route(self, path: str) -> Route | None:
         """Return the route of a path without its query."""

@@ -1,6 +1,7 @@
 """A keep-alive connection to the model's vendor, through the proxy of the environment if any."""
 
 import http.client
+import re
 import select
 import socket
 import ssl
@@ -14,10 +15,20 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from reb_action.errors import UsageError
 
 _CONNECT_SECONDS: Final = 30.0
+_INVALID_URL: Final = (
+    "invalid model URL; use https://HOST/PATH without credentials or fragment, and without a query"
+    " except Azure's ?api-version="
+)
+_API_VERSION: Final = re.compile(r"api-version=[A-Za-z0-9._-]{1,40}")
+# Their requests are signed, or carry tokens that expire within an hour.
+_SIGNED_HOSTS: Final = {
+    "Amazon Bedrock": re.compile(r"bedrock[a-z-]*\..*\bamazonaws\.com(?:\.cn)?"),
+    "Vertex AI": re.compile(r"(?:.*-)?aiplatform\.(?:.*\.)?googleapis\.com"),
+}
 
 
 class UpstreamConnection:
-    """Sends requests to one base URL.
+    """Sends requests to one base URL, with its query.
 
     One thread sends and reads; any thread may call `abort`, which ends a blocking read at once.
     """
@@ -39,7 +50,7 @@ class UpstreamConnection:
             self._socket.settimeout(silent_seconds)
         proxy = self._proxy if self._url.scheme == "http" else None
         origin = f"http://{self._url.netloc}" if proxy is not None else ""
-        path = f"{origin}{self._url.path.rstrip('/')}{target}"
+        path = f"{origin}{self._url.path.rstrip('/')}{_add_query(target, self._url.query)}"
         connection.request("POST", path, body, {**headers, **proxy_authorization(proxy)})
         return connection.getresponse()
 
@@ -85,17 +96,32 @@ class UpstreamConnection:
 
 
 def parse_base_url(base_url: str) -> SplitResult:
-    """Split a model's base URL; raises UsageError for any other URL."""
-    url = urlsplit(base_url)
+    """Split a model's base URL; raises UsageError for any other URL.
+
+    Azure OpenAI needs `?api-version=`; no other query is accepted.
+    """
     try:
+        url = urlsplit(base_url)
         is_valid = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
-        is_valid = False
-    if not is_valid or url.query or url.fragment or "@" in url.netloc:
-        raise UsageError(
-            "invalid model URL; use https://HOST/PATH without credentials, query or fragment"
-        )
+        raise UsageError(_INVALID_URL) from None
+    is_query_valid = not url.query or _API_VERSION.fullmatch(url.query) is not None
+    if not is_valid or not is_query_valid or url.fragment or "@" in url.netloc:
+        # The URL is not shown: it may hold a password.
+        raise UsageError(_INVALID_URL)
+    for name, host in _SIGNED_HOSTS.items():
+        if host.fullmatch(url.hostname or ""):
+            raise UsageError(
+                f"{name} needs signed requests, which the gateway cannot make; put a proxy such as"
+                " LiteLLM in front of it and use its URL"
+            )
     return url
+
+
+def _add_query(target: str, query: str) -> str:
+    if not query:
+        return target
+    return f"{target}{'&' if '?' in target else '?'}{query}"
 
 
 def find_proxy(url: SplitResult) -> SplitResult | None:

@@ -3,10 +3,12 @@
 import http.client
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from reb_action.gateway.upstream.connection import UpstreamConnection
+from reb_action.gateway.upstream.decompression import COMPRESSIONS, Decoder
 
 _CHUNK: Final = 64 * 1024
 _LIMIT_BYTES: Final = 256 * 1024 * 1024
@@ -16,7 +18,8 @@ class UpstreamResponse:
     """One request and its response. A network error ends the response and is kept in `error`.
 
     `silent_seconds` limits the silence before and within the response. `on_data` is called for
-    each read. `first_byte` is the time of the body's first byte on the monotonic clock.
+    each read. `first_byte` is the time of the body's first byte on the monotonic clock. A response
+    that is compressed although the request did not ask for it is decompressed.
     """
 
     def __init__(
@@ -36,6 +39,7 @@ class UpstreamResponse:
         self._response: http.client.HTTPResponse | None = None
         self._timer = threading.Timer(0, connection.abort)
         self._first = b""
+        self._decoder: Decoder | None = None
 
     def send(self, target: str, body: bytes, headers: Mapping[str, str]) -> bool:
         """Send the request and wait for the body's first byte; return False on a network error."""
@@ -49,6 +53,7 @@ class UpstreamResponse:
         except (OSError, http.client.HTTPException) as error:
             self._fail(error)
         else:
+            self._start_decoder()
             self._first = self._read()
         self._timer.cancel()
         return self.error is None
@@ -67,19 +72,26 @@ class UpstreamResponse:
     @property
     def headers(self) -> Mapping[str, str]:
         """The response headers, names in lower case."""
-        headers = [] if self._response is None else self._response.getheaders()
-        return {name.lower(): value for name, value in headers}
+        pairs = [] if self._response is None else self._response.getheaders()
+        headers = {name.lower(): value for name, value in pairs}
+        if self._decoder is not None:
+            del headers["content-encoding"]
+        return headers
 
     @property
     def length(self) -> int | None:
         """Number of bytes left to read; None if unknown."""
+        if self._decoder is not None:
+            return len(self._first) if self._decoder.finished else None
         left = None if self._response is None else self._response.length
         return None if left is None else left + len(self._first)
 
     @property
     def is_complete(self) -> bool:
-        """Whether the response was read to its end, as far as HTTP can tell."""
-        return self.error is None and not self.length
+        """Whether the response was read to its end, as far as HTTP and compression can tell."""
+        if self.error is not None or self.length:
+            return False
+        return self._decoder is None or self._decoder.finished
 
     def read(self) -> bytes:
         """Return the next bytes; empty at the end."""
@@ -88,10 +100,18 @@ class UpstreamResponse:
             return data
         return b"" if self.error is not None or self.length == 0 else self._read()
 
+    def read_all(self, limit: int) -> bytes:
+        """Return the rest of the body; it ends with the read that passes the limit."""
+        body = bytearray()
+        while len(body) <= limit and (data := self.read()):
+            body += data
+        return bytes(body)
+
     def close(self) -> None:
         """Release the connection for the next request, or close it if it cannot be reused."""
         self._timer.cancel()
-        if self._response is None or not self.is_complete or self._response.will_close:
+        is_reusable = self.is_complete and self._decoder is None
+        if self._response is None or not is_reusable or self._response.will_close:
             self._connection.close()
         else:
             self._response.close()
@@ -101,8 +121,8 @@ class UpstreamResponse:
         if response is None:
             return b""
         try:
-            data = response.read1(_CHUNK)
-        except (OSError, http.client.HTTPException) as error:
+            data = self._read_body(response)
+        except (OSError, http.client.HTTPException, zlib.error) as error:
             self._fail(error)
             return b""
         self.received += len(data)
@@ -112,6 +132,19 @@ class UpstreamResponse:
         if self._connection.aborted or self.received > _LIMIT_BYTES:
             self._fail(ConnectionError(f"aborted after {self.received} bytes"))
         return data
+
+    def _start_decoder(self) -> None:
+        response = self._response
+        coding = "" if response is None else response.getheader("content-encoding", "").lower()
+        if coding in COMPRESSIONS:
+            self._decoder = Decoder()
+        elif coding not in ("", "identity"):
+            self._fail(ConnectionError(f"the model answered with Content-Encoding: {coding}"))
+
+    def _read_body(self, response: http.client.HTTPResponse) -> bytes:
+        if self._decoder is None:
+            return response.read1(_CHUNK)
+        return self._decoder.read(response.read1, _CHUNK)
 
     def _fail(self, error: Exception) -> None:
         self.error = error

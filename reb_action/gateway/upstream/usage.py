@@ -1,6 +1,5 @@
 """Content of one model answer that the gateway uses: tokens, tool calls, end and error."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,7 +8,8 @@ from dataclasses import dataclass, field
 class TokenCounts:
     """Tokens of one call; None is unknown. Input includes cache, output includes reasoning.
 
-    `cache_write_long` is the part of `cache_write` with a lifetime of one hour.
+    `cache_write_long` is the part of `cache_write` with a lifetime of one hour. `searches` are web
+    searches of the vendor, which it charges one by one.
     """
 
     input: int | None = None
@@ -17,6 +17,7 @@ class TokenCounts:
     cache_write: int | None = None
     cache_write_long: int | None = None
     output: int | None = None
+    searches: int | None = None
 
     def updated(self, later: "TokenCounts") -> "TokenCounts":
         """Return these counts, replaced by the known ones of `later`."""
@@ -35,6 +36,7 @@ class TokenCounts:
             cache_write=join(self.cache_write, other.cache_write),
             cache_write_long=join(self.cache_write_long, other.cache_write_long),
             output=join(self.output, other.output),
+            searches=join(self.searches, other.searches),
         )
 
 
@@ -43,13 +45,14 @@ class AnswerSummary:
     """Summary of an answer, updated while it streams.
 
     `tool_calls` maps a call's position to its name and arguments. `ended` is set by the answer's
-    final event or field.
+    final event or field. `model` is the one that the answer names.
     """
 
     tokens: TokenCounts = field(default_factory=TokenCounts)
     tool_calls: dict[str, str] = field(default_factory=dict[str, str])
     ended: bool = False
     error: str | None = None
+    model: str | None = None
 
     def update_tokens(self, tokens: TokenCounts) -> None:
         """Take over the known counts; later ones replace earlier ones."""
@@ -58,11 +61,3 @@ class AnswerSummary:
     def add_tool_text(self, position: str, text: str) -> None:
         """Append a piece of the tool call at this position."""
         self.tool_calls[position] = self.tool_calls.get(position, "") + text
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Hash of all tool calls with their arguments; None without a tool call."""
-        if not self.tool_calls:
-            return None
-        text = "\0".join(self.tool_calls.values())
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

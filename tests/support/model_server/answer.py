@@ -1,8 +1,11 @@
 """One answer: as the scenario has it, whole or as a stream, and noted in its run."""
 
+import gzip
 import json
 import time
+import zlib
 from contextlib import suppress
+from dataclasses import replace
 
 from tests.support.model_server.dialects.turn import Turn
 from tests.support.model_server.runs import Seen, counts
@@ -10,6 +13,8 @@ from tests.support.model_server.scenarios import Fault
 from tests.support.model_server.tools import arguments, shell_of
 
 MARK = "@@BAD@@"
+CODINGS = {"gzip": gzip.compress, "deflate": zlib.compress, "br": lambda data: data}
+KEY_ECHO = "your key is {}, is it not?"
 BAD = b"\xff\xfe\x80"
 
 
@@ -23,10 +28,14 @@ class Answer:
         self.run = run
         self.body = body
         self.index = run.next_index()
+        is_hit = script.fault_at in (None, self.index)
+        self.fault = script.fault if is_hit else Fault.NONE
 
     def refuse(self, status, message):
         self._note(status)
-        headers = {"Retry-After": "0"} if status in (429, 503, 529) else {}
+        headers = {}
+        if status in (429, 503, 529) and self.script.retry_after is not None:
+            headers["Retry-After"] = self.script.retry_after
         if status == 302:
             headers["Location"] = f"{self.handler.server.model.root}/text/elsewhere"
         self._whole(status, self.module.error(status, message), **headers)
@@ -35,23 +44,50 @@ class Answer:
         script = self.script
         if script.status != 200 and (script.flaky is None or self.index < script.flaky):
             return self.refuse(script.status, f"scripted error {script.status}")
-        if script.fault is Fault.SILENCE:
+        if self.fault is Fault.SILENCE:
             self._note(0)
             return self._wait()
-        if script.fault is Fault.SLOW_HEADERS:
+        if self.fault is Fault.SLOW_HEADERS:
             self._note(0)
             return self._drip()
-        turn = _turn(script, ask)
+        ask = replace(ask, model=script.answers_as or ask.model)
+        turn = self._turn(ask)
         said = counts(self.index, writes=self.module.WRITES_CACHE)
-        broken = script.fault in (Fault.CUT, Fault.STALL)
-        mute = script.fault is Fault.NO_USAGE
+        broken = self.fault in (Fault.CUT, Fault.STALL, Fault.FAILS)
+        mute = self.fault is Fault.NO_USAGE
         heard = None if broken or mute or (ask.stream and not ask.wants_usage) else said
-        self._note(200, heard, whole=not broken, tool_calls=int(turn.tool is not None))
-        if ask.stream:
-            return self._stream(list(self.module.events(turn, ask, said)))
-        return self._whole(200, self.module.whole(turn, ask, said))
+        events = self._events(turn, ask, said) if ask.stream else []
+        value = None if ask.stream else self._value(turn, ask, said)
+        data = b"".join(_event(*event) for event in events) or _bytes(value)
+        tool_calls = int(turn.tool is not None)
+        self._note(200, heard, whole=not broken, tool_calls=tool_calls, answer=data)
+        return self._stream(events) if ask.stream else self._whole(200, value)
 
-    def _note(self, status, said=None, *, whole=False, tool_calls=0):
+    def _turn(self, ask):
+        if self.fault is Fault.ECHOES_KEY:
+            return Turn(text=KEY_ECHO.format(self.handler.server.model.key))
+        return _turn(self.script, ask)
+
+    def _value(self, turn, ask, said):
+        if self.fault is Fault.FAILS:
+            return self.module.failed(ask, "scripted failure")
+        value = self.module.whole(turn, ask, said)
+        return _without_usage(value) if self.fault is Fault.NO_USAGE else value
+
+    def _events(self, turn, ask, said):
+        """Return the events of an answer; one that fails begins well."""
+        events = list(self.module.events(turn, ask, said))
+        if self.fault is Fault.FAILS:
+            return [*events[: len(events) // 2], self.module.failure(ask, "scripted failure")]
+        if self.fault is Fault.NO_USAGE:
+            return [(kind, _without_usage(value)) for kind, value in events]
+        if self.fault is Fault.ECHOES_KEY:
+            key = self.handler.server.model.key
+            kind, value = events[0]
+            return [(kind, {**value, "metadata": KEY_ECHO.format(key)}), *events[1:]]
+        return events
+
+    def _note(self, status, said=None, *, whole=False, tool_calls=0, answer=b""):
         sent = {name.lower(): value for name, value in self.handler.headers.items()}
         seen = Seen(
             path=self.handler.path,
@@ -61,36 +97,54 @@ class Answer:
             whole=whole,
             counts=said,
             tool_calls=tool_calls if whole else 0,
+            answer=answer,
         )
         self.run.add(seen)
 
     def _whole(self, status, value, **headers):
-        data = _bytes(value, mute=self.script.fault is Fault.NO_USAGE)
-        if status == 200 and self.script.fault in (Fault.CUT, Fault.STALL):
-            self._head(status, "application/json", {"Content-Length": str(len(data))})
+        data = _bytes(value)
+        if status == 200 and self.script.coding is not None:
+            data = CODINGS[self.script.coding](data)
+            headers["Content-Encoding"] = self.script.coding
+        if status == 200 and self.fault in (Fault.CUT, Fault.STALL):
+            headers["Content-Length"] = str(len(data))
+            self._head(status, "application/json", headers)
             self._send(data[: len(data) // 2])
             return self._end()
-        if self.script.fault is Fault.HANGS_UP:
+        if self.fault is Fault.HANGS_UP:
             self.handler.close_connection = True
         length = {"Content-Length": str(len(data))}
         self._head(status, "application/json", {**length, **headers})
         return self._send(data)
 
     def _stream(self, events):
-        self._head(200, "text/event-stream; charset=utf-8", {"Transfer-Encoding": "chunked"})
+        headers = {"Transfer-Encoding": "chunked"}
+        if self.script.coding is not None:
+            return self._compressed(events, headers)
+        self._head(200, "text/event-stream; charset=utf-8", headers)
         half = len(events) // 2
-        broken = self.script.fault in (Fault.CUT, Fault.STALL)
+        broken = self.fault in (Fault.CUT, Fault.STALL)
         for kind, value in events[:half] if broken else events:
-            data = b"data: " + (value.encode() if isinstance(value, str) else _bytes(value))
-            event = (f"event: {kind}\n".encode() if kind else b"") + data + b"\n\n"
+            event = _event(kind, value)
             self._send(b"%x\r\n%s\r\n" % (len(event), event))
             time.sleep(self.script.seconds)
         if broken:
             return self._end()
         return self._send(b"0\r\n\r\n")
 
+    def _compressed(self, events, headers):
+        """Send a stream that a proxy compresses: each event is flushed."""
+        packer = zlib.compressobj(wbits=31 if self.script.coding == "gzip" else 15)
+        headers["Content-Encoding"] = self.script.coding
+        self._head(200, "text/event-stream", headers)
+        for kind, value in events:
+            data = packer.compress(_event(kind, value)) + packer.flush(zlib.Z_SYNC_FLUSH)
+            self._send(b"%x\r\n%s\r\n" % (len(data), data))
+        rest = packer.flush()
+        return self._send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(rest), rest))
+
     def _end(self):
-        if self.script.fault is Fault.STALL:
+        if self.fault is Fault.STALL:
             self._wait()
         self.handler.close_connection = True
 
@@ -126,7 +180,20 @@ def _turn(script, ask):
     return Turn(text=MARK + script.text if script.fault is Fault.BAD_BYTES else script.text)
 
 
-def _bytes(value, *, mute=False):
-    if mute:
-        value = {name: part for name, part in value.items() if not name.startswith("usage")}
+def _event(kind, value):
+    data = b"data: " + (value.encode() if isinstance(value, str) else _bytes(value))
+    return (f"event: {kind}\n".encode() if kind else b"") + data + b"\n\n"
+
+
+def _without_usage(value):
+    """Return an answer, or an event, with no field that begins with `usage` at any depth."""
+    if isinstance(value, list):
+        return [_without_usage(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: part for name, part in value.items() if not name.startswith("usage")}
+    return {name: _without_usage(part) for name, part in kept.items()}
+
+
+def _bytes(value):
     return json.dumps(value).encode().replace(MARK.encode(), BAD)

@@ -58,17 +58,25 @@ def connect(address):
     return _Unix(address)
 
 
-def request(dialect, *, key, stream=False, results=0, model=MODEL, says="hello", **change):
+def request(
+    dialect, *, key, stream=False, results=0, model=MODEL, says="hello",
+    command="true", output="out", **change,
+):  # fmt: skip
     """Return path, headers and body of a request that brings so many results of the shell.
 
-    `change` are fields of its body that are otherwise.
+    Each is `output`, of a call with `command`. `change` are fields of its body that are otherwise.
     """
+    step = (command, output)
     headers = {"Content-Type": "application/json"}
     if dialect is Dialect.GEMINI:
         method = "streamGenerateContent?alt=sse" if stream else "generateContent"
         headers["x-goog-api-key"] = key
-        return f"/v1beta/models/{model}:{method}", headers, {**_gemini(results, says), **change}
-    body = {"model": model, "stream": stream, **_BODIES[dialect](results, says), **change}
+        return (
+            f"/v1beta/models/{model}:{method}",
+            headers,
+            {**_gemini(results, says, *step), **change},
+        )
+    body = {"model": model, "stream": stream, **_BODIES[dialect](results, says, *step), **change}
     if dialect is Dialect.ANTHROPIC:
         headers |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
     else:
@@ -96,46 +104,47 @@ def ask(address, dialect, *, prefix="", **wanted):
         connection.close()
 
 
-def _anthropic(results, says):
+def _anthropic(results, says, command, output):
     messages = [{"role": "user", "content": says}]
     for number in range(results):
-        call = {"id": f"call_{number}", "name": "Bash", "input": {"command": "true"}}
+        call = {"id": f"call_{number}", "name": "Bash", "input": {"command": command}}
         messages.append({"role": "assistant", "content": [{"type": "tool_use", **call}]})
-        result = {"type": "tool_result", "tool_use_id": f"call_{number}", "content": "out"}
+        result = {"type": "tool_result", "tool_use_id": f"call_{number}", "content": output}
         messages.append({"role": "user", "content": [result]})
     tool = {"name": "Bash", "description": "runs", "input_schema": SCHEMA}
-    return {"max_tokens": 100, "messages": messages, "tools": [tool]}
+    return {"max_tokens": 1000, "messages": messages, "tools": [tool]}
 
 
-def _chat(results, says):
+def _chat(results, says, command, output):
     messages = [{"role": "user", "content": says}]
     for number in range(results):
-        function = {"name": "bash", "arguments": "{}"}
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
         call = {"id": f"call_{number}", "type": "function", "function": function}
         messages.append({"role": "assistant", "tool_calls": [call]})
-        messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": "out"})
+        messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": output})
     function = {"name": "bash", "parameters": SCHEMA}
     return {"messages": messages, "tools": [{"type": "function", "function": function}]}
 
 
-def _responses(results, says):
+def _responses(results, says, command, output):
     items = [{"type": "message", "role": "user", "content": says}]
     for number in range(results):
-        call = {"call_id": f"call_{number}", "name": "exec_command", "arguments": "{}"}
+        arguments = json.dumps({"cmd": command})
+        call = {"call_id": f"call_{number}", "name": "exec_command", "arguments": arguments}
         items.append({"type": "function_call", **call})
-        output = {"call_id": f"call_{number}", "output": "out"}
-        items.append({"type": "function_call_output", **output})
+        result = {"call_id": f"call_{number}", "output": output}
+        items.append({"type": "function_call_output", **result})
     schema = {"type": "object", "properties": {"cmd": {"type": "array"}}, "required": ["cmd"]}
     tool = {"type": "function", "name": "exec_command", "parameters": schema}
     return {"input": items, "tools": [{"type": "namespace", "name": "n", "tools": [tool]}]}
 
 
-def _gemini(results, says):
+def _gemini(results, says, command, output):
     contents = [{"role": "user", "parts": [{"text": says}]}]
     for _ in range(results):
-        call = {"name": "run_shell_command", "args": {}}
+        call = {"name": "run_shell_command", "args": {"command": command}}
         contents.append({"role": "model", "parts": [{"functionCall": call}]})
-        answer = {"name": "run_shell_command", "response": {"output": "out"}}
+        answer = {"name": "run_shell_command", "response": {"output": output}}
         contents.append({"role": "user", "parts": [{"functionResponse": answer}]})
     declaration = {"name": "run_shell_command", "parametersJsonSchema": SCHEMA}
     return {"contents": contents, "tools": [{"functionDeclarations": [declaration]}]}

@@ -43,6 +43,7 @@ class Seen:
     whole: bool
     counts: Counts | None
     tool_calls: int
+    answer: bytes = b""
 
 
 @dataclass

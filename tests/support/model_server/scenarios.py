@@ -28,6 +28,8 @@ class Fault(StrEnum):
     BAD_BYTES = "bad-bytes"
     NO_USAGE = "no-usage"
     HANGS_UP = "hangs-up"
+    FAILS = "fails"
+    ECHOES_KEY = "echoes-key"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,8 @@ class Scenario:
     """`steps` are command lines, one per call of the shell; then comes `text`.
 
     With `endless`, the last step comes for ever. `flaky` is how many requests get `status` first.
+    `fault_at` is the only request of a run that has the fault. `coding` compresses the answer,
+    `answers_as` is the model that it names, `retry_after` a header of errors.
     """
 
     steps: tuple = ()
@@ -43,6 +47,10 @@ class Scenario:
     status: int = 200
     flaky: int | None = None
     fault: Fault = Fault.NONE
+    fault_at: int | None = None
+    coding: str | None = None
+    answers_as: str | None = None
+    retry_after: str | None = "0"
     seconds: float = 0.0
 
 
@@ -60,6 +68,17 @@ def scenarios(commands=COMMANDS):
         "loop": Scenario(steps=("true",), endless=True),
         "text": Scenario(),
         "no-usage": Scenario(fault=Fault.NO_USAGE),
+        "failed": Scenario(fault=Fault.FAILS),
+        "echo-key": Scenario(fault=Fault.ECHOES_KEY),
+        "cut-second": Scenario(fault=Fault.CUT, fault_at=1),
+        "gzip": Scenario(coding="gzip"),
+        "deflate": Scenario(coding="deflate"),
+        "brotli": Scenario(coding="br"),
+        "gzip-cut": Scenario(coding="gzip", fault=Fault.CUT),
+        "other-model": Scenario(answers_as="cheap-model-9"),
+        "dated-model": Scenario(answers_as="scripted-1-20260101"),
+        "overloaded-once": Scenario(status=529, flaky=1, retry_after=None),
+        "wait-long": Scenario(status=429, flaky=1, retry_after="100"),
         "hangs-up": Scenario(fault=Fault.HANGS_UP),
         "redirect": Scenario(status=302),
         "empty": Scenario(text=""),

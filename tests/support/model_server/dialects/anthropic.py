@@ -72,6 +72,14 @@ def error(status, message):
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_0"}
 
 
+def failed(_ask, message):
+    return error(529, message)
+
+
+def failure(_ask, message):
+    return _event("error", error={"type": "overloaded_error", "message": message})
+
+
 def _event(kind, **fields):
     return kind, {"type": kind, **fields}
 

@@ -2,11 +2,11 @@
 
 import json
 
-from tests.support.model_server.dialects.openai import error, key_of
+from tests.support.model_server.dialects.openai import error, failed, failure, key_of
 from tests.support.model_server.dialects.turn import Ask, pieces, require
 from tests.support.model_server.tools import Tool
 
-__all__ = ["WRITES_CACHE", "error", "events", "key_of", "parse", "whole"]
+__all__ = ["WRITES_CACHE", "error", "events", "failed", "failure", "key_of", "parse", "whole"]
 WRITES_CACHE = False
 
 

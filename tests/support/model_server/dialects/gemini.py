@@ -50,6 +50,14 @@ def error(status, message):
     return {"error": {"code": status, "message": message, "status": kind}}
 
 
+def failed(_ask, message):
+    return error(503, message)
+
+
+def failure(_ask, message):
+    return None, error(503, message)
+
+
 def _schema(declaration):
     return declaration.get("parametersJsonSchema") or declaration.get("parameters") or {}
 

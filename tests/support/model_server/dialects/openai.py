@@ -8,6 +8,14 @@ def key_of(headers, _query):
     return headers.get("authorization", "").removeprefix("Bearer ")
 
 
+def failed(_ask, message):
+    return error(500, message)
+
+
+def failure(_ask, message):
+    return None, error(500, message)
+
+
 def error(status, message):
     return {
         "error": {

@@ -42,6 +42,16 @@ def _steps(turn, ask, counts):
     yield "response.completed", {"response": whole(turn, ask, counts)}
 
 
+def failed(ask, message):
+    fault = {"code": "rate_limit_exceeded", "message": message}
+    return {**_response(ask, "failed"), "error": fault}
+
+
+def failure(ask, message):
+    kind = "response.failed"
+    return kind, {"type": kind, "sequence_number": 99, "response": failed(ask, message)}
+
+
 def _call(turn):
     place = {"item_id": "item_0", "output_index": 0}
     text = json.dumps(turn.arguments)

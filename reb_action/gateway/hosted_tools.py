@@ -1,0 +1,103 @@
+"""Finds, and removes, what lets the vendor act or fetch on the agent's behalf.
+
+Web search, remote MCP servers, code containers and addresses of images reach the Internet from the
+vendor's side, so a sandbox without network does not stop them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from reb_action.documents import Json
+from reb_action.gateway.json_text import get_list, get_text
+
+_CONTENT_KEYS: Final = ("content", "parts", "output", "messages")
+_REMOVED: Final = "[removed: this trial's network does not allow the model's vendor to fetch it]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostedRules:
+    """What a dialect has on the vendor's side.
+
+    `split_tools` returns the tools that the agent runs itself and the names of all others.
+    `fields` are fields of a request, `roots` those with the conversation. `find_content` names a
+    content part that the vendor would fetch, `text_part` builds the part that replaces it.
+    """
+
+    split_tools: Callable[[list[Json]], tuple[list[Json], list[str]]]
+    fields: frozenset[str]
+    roots: tuple[str, ...]
+    find_content: Callable[[dict[str, Json]], str | None]
+    text_part: Callable[[str], dict[str, Json]]
+
+
+def find_hosted_tools(value: dict[str, Json], rules: HostedRules, *, remove: bool) -> list[str]:
+    """Return the names of what a request has on the vendor's side; remove it if asked to."""
+    names = _find_fields(value, rules, remove=remove)
+    kept, tools = rules.split_tools(get_list(value, "tools"))
+    if tools and remove:
+        _replace_tools(value, kept, tools)
+    content: list[str] = []
+    for root in rules.roots:
+        value_at_root = value.get(root)
+        content += _find_content(value_at_root, rules, remove=remove)
+    return [*names, *tools, *content]
+
+
+def split_typed_tools(
+    tools: list[Json], is_client_tool: Callable[[str], bool]
+) -> tuple[list[Json], list[str]]:
+    """Split tools by their `type`; a tool without one is a function of the agent."""
+    kept: list[Json] = []
+    names: list[str] = []
+    for tool in tools:
+        kind = get_text(tool, "type")
+        if not kind or is_client_tool(kind):
+            kept.append(tool)
+        else:
+            names.append(kind)
+    return kept, names
+
+
+def is_remote(address: Json) -> bool:
+    """Return whether the vendor would fetch this address: anything but data within the request."""
+    return isinstance(address, str) and not address.lower().startswith("data:")
+
+
+def _find_fields(value: dict[str, Json], rules: HostedRules, *, remove: bool) -> list[str]:
+    names = sorted(key for key in value if key.lower() in rules.fields and value[key])
+    if remove:
+        for name in names:
+            del value[name]
+    return names
+
+
+def _replace_tools(value: dict[str, Json], kept: list[Json], removed: list[str]) -> None:
+    choice = value.get("tool_choice")
+    if kept:
+        value["tools"] = kept
+    else:
+        value.pop("tools", None)
+    names = {get_text(tool, "name") or get_text(tool, "function", "name") for tool in kept}
+    wanted = get_text(choice, "name") or get_text(choice, "function", "name")
+    is_gone = get_text(choice, "type") in removed or (bool(wanted) and wanted not in names)
+    if not kept or is_gone:
+        value.pop("tool_choice", None)
+
+
+def _find_content(node: Json, rules: HostedRules, *, remove: bool) -> list[str]:
+    """Return the remote content below a node; the conversation's own nesting is a few levels."""
+    names: list[str] = []
+    items = list(enumerate(node)) if isinstance(node, list) else []
+    for index, item in items:
+        name = rules.find_content(item) if isinstance(item, dict) else None
+        if name is None:
+            names += _find_content(item, rules, remove=remove)
+            continue
+        names.append(name)
+        if remove and isinstance(node, list):
+            node[index] = rules.text_part(_REMOVED)
+    if isinstance(node, dict):
+        for key in _CONTENT_KEYS:
+            names += _find_content(node.get(key), rules, remove=remove)
+    return names
