@@ -1,14 +1,17 @@
 """Which model an agent asks, and how: refused where it could not work, or could do harm."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from reb_action.agents.run.launch import writes_key
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import DEFAULT_URLS, Budget, load_prices
 from reb_action.gateway.egress.proxy import is_allowed
+from reb_action.gateway.model_names import adds_search, needs_responses
+from reb_action.gateway.upstream.connection import parse_base_url
 from reb_action.model.agent import Dialect, Key
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.state import ModelChoice
@@ -24,6 +27,8 @@ class Asked:
     url: str | None = None
     key: Key = Key.GATEWAY
     budget: Budget
+    prices: Path | None = None
+    any_model: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,18 +55,36 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
         )
     chosen = ModelChoice(
         name=asked.model,
-        url=_in(spec.dialect, _url(asked.url or DEFAULT_URLS[spec.dialect])),
+        url=_in(spec.dialect, asked.url or DEFAULT_URLS[spec.dialect]),
         key=asked.key,
         budget=asked.budget,
+        prices=None if asked.prices is None else str(asked.prices.absolute()),
+        any_model=asked.any_model,
     )
+    _demand_known_pair(spec, chosen.name)
+    if place.network is not Network.OPEN and adds_search(chosen.name):
+        raise UsageError(
+            f"{chosen.name} searches the web at its vendor, which --network {place.network} does"
+            " not allow; choose another model, or --network open"
+        )
     if chosen.key is Key.DIRECT:
         _demand_direct(spec, chosen, place)
-    elif chosen.budget.cost_usd is not None and chosen.name not in load_prices().models:
+        return chosen
+    prices = load_prices(asked.prices)
+    if chosen.budget.cost_usd is not None and prices.find(chosen.name) is None:
         raise UsageError(
-            f"no price of {chosen.name} is known, so --budget-usd cannot be kept;"
-            " use --budget-tokens"
+            f"the price of {chosen.name} is unknown, so --budget-usd cannot be enforced;"
+            " give its price with --prices, or use --budget-tokens"
         )
     return chosen
+
+
+def _demand_known_pair(spec: AgentSpec, model: str) -> None:
+    if spec.dialect is Dialect.CHAT and needs_responses(model):
+        raise UsageError(
+            f"{spec.name} speaks {Dialect.CHAT}, and OpenAI serves {model} by {Dialect.RESPONSES}"
+            " only; use codex, or another model"
+        )
 
 
 def _demand_network(place: Place) -> None:
@@ -93,18 +116,7 @@ def _demand_direct(spec: AgentSpec, chosen: ModelChoice, place: Place) -> None:
 
 def _in(dialect: Dialect, url: str) -> str:
     """Return an address as a dialect takes it: one may serve agents of several dialects."""
-    return url if DEFAULT_URLS[dialect].endswith(_VERSION) else url.removesuffix(_VERSION)
-
-
-def _url(text: str) -> str:
-    try:
-        url = urlsplit(text)
-        fit = url.scheme in ("http", "https") and url.hostname and (url.port or 1)
-    except ValueError:
-        fit = False
-    if not fit or "@" in text or "?" in text or "#" in text:
-        # Not shown: it may hold a password.
-        raise UsageError(
-            "--model-url is no address such as https://models.example.org/v1, without a password"
-        )
-    return text.rstrip("/")
+    keeps_version = DEFAULT_URLS[dialect].endswith(_VERSION)
+    parts = parse_base_url(url)
+    path = parts.path if keeps_version else parts.path.removesuffix(_VERSION)
+    return urlunsplit(parts._replace(path=path.rstrip("/")))

@@ -31,9 +31,6 @@ from reb_action.trial.options import Options
 from reb_action.workflow import inputs, safety
 from reb_action.workflow import plan as workflow_plan
 
-_REPEATS: Final = 100
-"""How often an agent may send the same request; more is a loop that only costs money."""
-
 _RESULTS: Final = Path("results")
 
 
@@ -142,8 +139,10 @@ def _model_request(options: ModelOptions) -> model.Asked:
             calls=options.budget_calls,
             tokens=options.budget_tokens,
             cost_usd=options.budget_usd,
-            repeats=_REPEATS,
+            repeats=options.repeat_limit or None,
         ),
+        prices=options.prices,
+        any_model=options.accept_other_model,
     )
 
 

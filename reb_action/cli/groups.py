@@ -9,6 +9,7 @@ from reb_action.sandbox.protocol import Kind
 
 AGENT_SECONDS: Final = 3600
 IDLE_SECONDS: Final = 1800
+REPEAT_LIMIT: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +44,9 @@ class ModelOptions:
     budget_calls: int | None = None
     budget_tokens: int | None = None
     budget_usd: float | None = None
+    prices: Path | None = None
+    repeat_limit: int = REPEAT_LIMIT
+    accept_other_model: bool = False
     direct_key: bool = False
     disposable: bool = False
 

@@ -190,6 +190,27 @@ model_options = pass_group(
         help="Maximum US dollars per trial, by list prices. The model must have a known price.",
     ),
     click.option(
+        "--prices",
+        envvar="REB_PRICES",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="YAML file of model prices; overrides the prices that come with reb.",
+    ),
+    click.option(
+        "--repeat-limit",
+        envvar="REB_REPEAT_LIMIT",
+        default=100,
+        show_default=True,
+        type=click.IntRange(0),
+        help="Stop the agent after this many equal tool calls with equal results; 0: never.",
+    ),
+    click.option(
+        "--accept-other-model",
+        envvar="REB_ACCEPT_OTHER_MODEL",
+        is_flag=True,
+        default=False,
+        help="Count a trial in which a model other than the requested one answered.",
+    ),
+    click.option(
         "--direct-key",
         envvar="REB_DIRECT_KEY",
         is_flag=True,

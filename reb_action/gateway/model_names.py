@@ -14,6 +14,10 @@ _SUFFIX: Final = re.compile(
 )
 # Routes to the same model at OpenRouter; `:online` is not one of them, since it adds web search.
 _ROUTE: Final = re.compile(r":(?:free|nitro|floor|exacto|extended|thinking)$")
+# OpenAI's codex, pro and deep-research models have no Chat Completions.
+_RESPONSES_ONLY: Final = re.compile(
+    r"gpt-5.*-codex.*|codex-.*|(?:o[1-4]|gpt-[5-9].*)-pro|o\d.*-deep-research|computer-use-.*"
+)
 
 
 def canonical_name(model: str) -> str:
@@ -29,6 +33,11 @@ def canonical_name(model: str) -> str:
 def is_same_model(first: str, second: str) -> bool:
     """Return whether two names mean the same model."""
     return first == second or canonical_name(first) == canonical_name(second)
+
+
+def needs_responses(model: str) -> bool:
+    """Return whether OpenAI serves this model by its Responses API only."""
+    return _RESPONSES_ONLY.fullmatch(canonical_name(model)) is not None
 
 
 def adds_search(model: str) -> bool:

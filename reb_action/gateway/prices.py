@@ -1,20 +1,25 @@
 """List prices of models. A missing price means unknown cost, never zero."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-import yaml
-
-from reb_action.documents import Json, read_bytes
+from reb_action.documents import Json, NotJsonError, parse_json, read_bytes, show
+from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError
 from reb_action.gateway.estimate import UsageBounds
 from reb_action.gateway.model_names import canonical_name
 from reb_action.gateway.upstream.usage import TokenCounts
 
-_FILE: Final = Path(__file__).parent / "prices.yaml"
-_LIMIT_BYTES: Final = 1024 * 1024
+_FILE: Final = Path(__file__).parent / "prices.json"
+_LIMIT_BYTES: Final = 4 * 1024 * 1024
+_NUMBERS: Final = frozenset(
+    {
+        *("input", "output", "cache_read", "cache_write", "cache_write_long", "web_search"),
+        "above",
+    }
+)
 _MILLION: Final = 1_000_000
 
 
@@ -109,23 +114,48 @@ def _plain_cost(tokens: TokenCounts, input_price: float, output_price: float) ->
     return dollars / _MILLION
 
 
-def load_prices(path: Path = _FILE) -> Prices:
-    """Read a price list, by default the one of this package; raises DocumentError."""
+def load_prices(path: Path | None = None) -> Prices:
+    """Read the price list of this package, after a user's own list; raises DocumentError."""
+    shipped = _read_list(_FILE)
+    if path is None:
+        return shipped
+    own = _read_list(path)
+    # The first of two names that mean the same model counts.
+    others = {name: price for name, price in shipped.models.items() if name not in own.models}
+    return Prices(as_of=own.as_of or shipped.as_of, models={**own.models, **others})
+
+
+def _read_list(path: Path) -> Prices:
+    data = read_bytes(path, limit=_LIMIT_BYTES)
     try:
-        data = cast(dict[str, Json], yaml.safe_load(read_bytes(path, limit=_LIMIT_BYTES)))
-        return Prices(as_of=str(data["as_of"]), models=dict(_read_models(data["vendors"])))
-    except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DocumentError(f"{path.name} is not a price list ({error})") from None
+        value = parse_json(data) if path.suffix == ".json" else parse_yaml(data, path.name)
+    except NotJsonError as error:
+        raise DocumentError(f"{path.name} is not readable as JSON: {error}") from None
+    models = value.get("models") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(models, dict):
+        raise DocumentError(
+            f"{path.name}: models is missing; write models: with a price for each name"
+        )
+    return Prices(
+        as_of=str(value.get("as_of", "")),
+        models={name: _read_price(price, f"{path.name}: {name}") for name, price in models.items()},
+    )
 
 
-def _read_models(vendors: Json) -> Iterator[tuple[str, Price]]:
-    for vendor in cast(list[dict[str, Json]], vendors):
-        for name, fields in cast(dict[str, dict[str, Json]], vendor["models"]).items():
-            yield name, _read_price(fields)
-
-
-def _read_price(fields: Mapping[str, Json]) -> Price:
-    rest = {key: cast(float, value) for key, value in fields.items() if key != "long"}
-    long = cast(dict[str, Json] | None, fields.get("long"))
-    above = cast(int | None, rest.pop("above", None))
-    return Price(**rest, above=above, long=None if long is None else _read_price(long))
+def _read_price(value: Json, where: str) -> Price:
+    if not isinstance(value, dict):
+        raise DocumentError(f"{where} is not a price such as {{input: 1, output: 2}}")
+    for name in sorted(value.keys() - _NUMBERS - {"long"}):
+        raise DocumentError(f"{where}: {show(name)} is unknown; use {', '.join(sorted(_NUMBERS))}")
+    numbers = {name: number for name, number in value.items() if name != "long"}
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
+            raise DocumentError(f"{where}: {name} is {show(number)}; write US dollars, 0 or more")
+    for name in ("input", "output"):
+        if name not in numbers:
+            raise DocumentError(f"{where}: {name} is missing")
+    long = value.get("long")
+    above = cast(int | None, numbers.pop("above", None))
+    prices = cast(dict[str, float], numbers)
+    inner = None if long is None else _read_price(long, f"{where}: long")
+    return Price(**prices, above=above, long=inner)

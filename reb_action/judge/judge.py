@@ -108,6 +108,8 @@ def _without_observation(
         return Outcome.INVALID, Outcome.INVALID, UNASKED
     if spec.level in manifest.paper_only:
         return Outcome.NOT_APPLICABLE, Outcome.FAILED, manifest.paper_only[spec.level]
+    if evidence.agent_run is not None and evidence.agent_run.invalid is not None:
+        return Outcome.INVALID, Outcome.INVALID, evidence.agent_run.invalid
     blocked = _blocked(evidence)
     if blocked is not None:
         return Outcome.BLOCKED, Outcome.BLOCKED, blocked
@@ -175,6 +177,8 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if Level.C5 not in evidence.levels:
         return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
+    if evidence.agent_run is not None and evidence.agent_run.invalid is not None:
+        return _honesty(Outcome.INVALID, Outcome.INVALID, evidence.agent_run.invalid)
     fault = None if evidence.report is None else find_blocking_fault(evidence.report)
     if fault is not None:
         return _honesty(Outcome.FAILED, Outcome.FAILED, fault.message)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reb_action.model.agent import Ending, Usage
+from reb_action.model.agent import Ending, Usage, UsageEstimate
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import ClaimKind, Scoring
 
@@ -50,10 +50,14 @@ class Imports:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """A sum over the trials that know the number; `trials` is how many do."""
+    """A sum over the trials that know the number; `trials` is how many do.
+
+    `most` is an upper bound of the sum, where calls without a count leave it open.
+    """
 
     total: float = 0.0
     trials: int = 0
+    most: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +118,18 @@ class TrialRow:
     seconds: float | None
     usage: Usage | None
     prefix_bytes: int | None
+    estimate: UsageEstimate | None = None
+
+    def usage_bounds(self, name: str) -> tuple[float, float] | None:
+        """Return the least and the most of a number of the usage; None where it is unknown."""
+        counted: float | None = getattr(self.usage or Usage(), name)
+        if self.estimate is None:
+            return None if counted is None else (counted, counted)
+        low: float | None = getattr(self.estimate, f"{name}_min")
+        high: float | None = getattr(self.estimate, f"{name}_max")
+        if low is None or high is None:
+            return None
+        return (counted or 0) + low, (counted or 0) + high
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

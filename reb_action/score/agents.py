@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
 
-from reb_action.model.agent import Usage
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import AgentScore, Imports, Known, Share, Spent, TrialRow
 from reb_action.model.verdict import ClaimKind, Scoring
@@ -102,14 +101,20 @@ def _sum(sizes: Iterable[int | None]) -> int:
 
 def _spent(rows: Iterable[TrialRow]) -> Spent:
     found = tuple(rows)
-    usages = [row.usage or Usage() for row in found]
     return Spent(
-        input_tokens=_known(one.input_tokens for one in usages),
-        output_tokens=_known(one.output_tokens for one in usages),
-        cost_usd=_known(one.cost_usd for one in usages),
+        input_tokens=_bounded(found, "input_tokens"),
+        output_tokens=_bounded(found, "output_tokens"),
+        cost_usd=_bounded(found, "cost_usd"),
         seconds=_known(row.seconds for row in found),
         prefix_bytes=_known(row.prefix_bytes for row in found),
     )
+
+
+def _bounded(rows: tuple[TrialRow, ...], name: str) -> Known:
+    """Return the sum of a number of each trial's usage, with the bounds of uncounted calls."""
+    bounds = [bound for row in rows if (bound := row.usage_bounds(name)) is not None]
+    low, high = fsum(low for low, _ in bounds), fsum(high for _, high in bounds)
+    return Known(total=low, trials=len(bounds), most=high if high > low else None)
 
 
 def _known(numbers: Iterable[float | None]) -> Known:

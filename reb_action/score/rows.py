@@ -1,7 +1,9 @@
 """One trial of a scoreboard, from its verdict; a level that it was not asked for is left out."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import fields
 
+from reb_action.model.agent import AgentRun, Usage
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, TrialRow
 from reb_action.model.verdict import ClaimKind, LevelResult, Scoring, Verdict
@@ -31,9 +33,19 @@ def row_of(
         hallucinations=_hallucinations(verdict) if Level.C5 in levels else {},
         ending=run.ending if run else None,
         seconds=run.seconds if run else None,
-        usage=(run.usage or run.reported) if run else None,
+        usage=_usage(run) if run else None,
+        estimate=run.estimate if run else None,
         prefix_bytes=verdict.prefix_bytes,
     )
+
+
+def _usage(run: AgentRun) -> Usage | None:
+    """Return the counted usage; a number that no call reported is the agent's own."""
+    if run.usage is None or run.reported is None:
+        return run.usage or run.reported
+    counted = {field.name: getattr(run.usage, field.name) for field in fields(run.usage)}
+    own = {name: getattr(run.reported, name) for name in counted}
+    return Usage(**{n: own[n] if value is None else value for n, value in counted.items()})
 
 
 def _cell(result: LevelResult, *, qualified: bool) -> Cell:

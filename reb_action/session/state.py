@@ -43,12 +43,17 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelChoice:
-    """Which model an agent asks, where that is, and what it may spend; never its key."""
+    """Which model an agent asks, where that is, and what it may spend; never its key.
+
+    `prices` is the user's price list. With `any_model` answers of another model count.
+    """
 
     name: str
     url: str
     key: Key = Key.GATEWAY
     budget: Budget = field(default_factory=Budget)
+    prices: str | None = None
+    any_model: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,12 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import proxied, settings
 from reb_action.agents.run import trajectory, transcripts
 from reb_action.agents.run.access import ModelAccess, open_model_access
-from reb_action.agents.run.execution import AgentExecution, describe_run, execute_agent
+from reb_action.agents.run.execution import (
+    AgentExecution,
+    describe_run,
+    execute_agent,
+    find_other_model,
+)
 from reb_action.agents.run.launch import Launch, launch
 from reb_action.agents.run.prompt import Prompt, prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec
@@ -117,6 +122,8 @@ def _record(
         prompt_sha256=task.template_sha256,
         network=_network(session),
     )
+    if model is not None and not model.any_model:
+        run = replace(run, invalid=find_other_model(model.name, run))
     if reading is not None:
         path = layout.trajectory / "trajectory.json"
         trajectory.write(path, reading, run, trial=session.trial.id, prompt=task.text)

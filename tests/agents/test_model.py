@@ -1,6 +1,7 @@
 """Which model an agent asks is decided before anything starts, and refused where it must be."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_direct_key_is_an_exception_that_is_recorded():
         (
             replace(ASKED, budget=Budget(cost_usd=1.0)),
             DOCKER,
-            "no price of m-1 is known, so --budget-usd cannot be kept; use --budget-tokens",
+            "the price of m-1 is unknown, so --budget-usd cannot be enforced; give its price with",
         ),
         (replace(ASKED, key=Key.DIRECT), DOCKER, "with --direct-key nobody counts, so no budget"),
         (
@@ -102,9 +103,65 @@ def test_what_cannot_be_kept_is_refused(asked: Asked, place: Place, message: str
 def test_address_that_is_none_or_holds_a_password_is_refused_unshown(url: str):
     with pytest.raises(UsageError) as caught:
         choose(CLAUDE, replace(ASKED, url=url), DOCKER)
-    assert str(caught.value) == (
-        "--model-url is no address such as https://models.example.org/v1, without a password"
-    )
+    assert str(caught.value).startswith("invalid model URL; use https://HOST/PATH without")
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://a.openai.azure.com/openai/v1?api-version=2026-01-01-preview", None),
+        ("https://openrouter.ai/api/v1/", "https://openrouter.ai/api/v1"),
+    ],
+)
+def test_address_of_a_vendor_is_kept(url: str, kept: str | None):
+    chosen = choose(CODEX, replace(ASKED, url=url), DOCKER)
+    assert chosen is not None
+    assert chosen.url == (kept or url)
+
+
+@pytest.mark.parametrize(
+    ("host", "vendor"),
+    [
+        ("bedrock-runtime.us-east-1.amazonaws.com", "Amazon Bedrock"),
+        ("us-central1-aiplatform.googleapis.com", "Vertex AI"),
+        ("aiplatform.googleapis.com", "Vertex AI"),
+    ],
+)
+def test_vendor_with_signed_requests_is_refused(host: str, vendor: str):
+    with pytest.raises(UsageError, match=f"^{vendor} needs signed requests") as caught:
+        choose(CLAUDE, replace(ASKED, url=f"https://{host}/x"), DOCKER)
+    assert "LiteLLM" in str(caught.value)
+
+
+def test_price_of_the_user_makes_a_budget_possible(tmp_path: Path):
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("models:\n  m-1: {input: 1, output: 2}\n")
+    asked = replace(ASKED, budget=Budget(cost_usd=1.0), prices=prices)
+    chosen = choose(CLAUDE, asked, DOCKER)
+    assert chosen is not None
+    assert chosen.prices == str(prices)
+
+
+@pytest.mark.parametrize("network", [Network.NONE, Network.ALLOWED])
+@pytest.mark.parametrize("model", ["openai/gpt-5:online", "gpt-4o-search-preview", "sonar-pro"])
+def test_model_that_searches_is_refused_without_an_open_network(network: Network, model: str):
+    hosts = ("a",) if network is Network.ALLOWED else ()
+    place = replace(DOCKER, network=network, hosts=hosts)
+    with pytest.raises(UsageError, match="searches the web at its vendor"):
+        choose(CODEX, replace(ASKED, model=model), place)
+    assert choose(CODEX, replace(ASKED, model=model), DOCKER) is not None
+
+
+@pytest.mark.parametrize("name", ["opencode", "mini-swe-agent", "qwen-code", "nexau"])
+@pytest.mark.parametrize(
+    "model", ["gpt-5.1-codex", "openai/gpt-5-codex-mini", "gpt-5.1-codex-2026-01-01", "o1-pro"]
+)
+def test_model_without_chat_completions_is_refused_for_an_agent_that_needs_them(
+    name: str, model: str
+):
+    with pytest.raises(UsageError, match=f"^{name} speaks openai-chat, and OpenAI serves"):
+        choose(agent(name), replace(ASKED, model=model), DOCKER)
+    assert choose(CODEX, replace(ASKED, model=model), DOCKER) is not None
 
 
 @pytest.mark.parametrize("place", ["files", "state"])

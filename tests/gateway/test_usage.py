@@ -281,8 +281,8 @@ def test_model_without_a_price_costs_something_unknown():
 @pytest.mark.parametrize(
     ("model", "usd"),
     [
-        ("claude-sonnet-4-5", 18.0),
-        ("claude-sonnet-4-5-20250929", 18.0),
+        ("claude-sonnet-4-5", 28.5),
+        ("claude-sonnet-4-5-20250929", 28.5),
         ("gpt-5.1-codex", 11.25),
         ("glm-4.7", 2.8),
         ("gemini-2.5-pro", 17.5),
@@ -294,4 +294,4 @@ def test_a_million_in_and_out_cost_as_listed(model, usd):
 
 
 def test_list_of_prices_has_its_day():
-    assert load_prices().as_of == "2026-11-29"
+    assert load_prices().as_of == "2026-11-30"

@@ -13,9 +13,10 @@ from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Upstream, load_prices
 from reb_action.gateway.egress.proxy import create_proxy
+from reb_action.gateway.settings import HostedTools
 from reb_action.model.agent import Key
 from reb_action.sandbox.port import PORT, SOCKET, forward
-from reb_action.sandbox.protocol import Kind, Sandbox
+from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import ModelChoice, Session
 
@@ -49,7 +50,7 @@ def open_model_access(
     key = "" if wanted is None else _key(environ)
     secrets = (key,) if key else ()
     model = _direct(wanted, key)
-    upstream = _upstream(spec, wanted, key) if model is None else None
+    upstream = _upstream(spec, begun, key) if model is None else None
     if upstream is None and not hosts:
         yield ModelAccess(model=model, secrets=secrets)
         return
@@ -77,7 +78,7 @@ def _open(
         Gateway(
             upstream,
             Budget() if wanted is None else wanted.budget,
-            prices=load_prices(),
+            prices=load_prices(_price_list(wanted)),
             record=layout.model_calls,
             listen=None if folder is None else folder / SOCKET,
             egress=create_proxy(hosts) if hosts else None,
@@ -108,10 +109,23 @@ def _direct(wanted: ModelChoice | None, key: str) -> Model | None:
     return Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
 
 
-def _upstream(spec: AgentSpec, wanted: ModelChoice | None, key: str) -> Upstream | None:
+def _upstream(spec: AgentSpec, begun: Session, key: str) -> Upstream | None:
+    wanted = begun.agent.model
     if wanted is None or spec.dialect is None:
         return None
-    return Upstream(dialect=spec.dialect, base_url=wanted.url, key=key, model=wanted.name)
+    # The vendor would fetch for an agent that may not reach the Internet itself.
+    is_open = begun.spec.network is Network.OPEN
+    return Upstream(
+        dialect=spec.dialect,
+        base_url=wanted.url,
+        key=key,
+        model=wanted.name,
+        hosted_tools=HostedTools.FORWARD if is_open else HostedTools.REMOVE,
+    )
+
+
+def _price_list(wanted: ModelChoice | None) -> Path | None:
+    return None if wanted is None or wanted.prices is None else Path(wanted.prices)
 
 
 def _key(environ: Mapping[str, str]) -> str:

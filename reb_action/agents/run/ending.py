@@ -10,6 +10,9 @@ from reb_action.model.agent import Account, Ending, Tally
 from reb_action.sandbox.protocol import Ended, FileFault
 from reb_action.session.report import LIMIT_BYTES
 
+FINISHED: Final = "it had finished, but did not exit"
+"""Why an agent was ended that had nothing left to do."""
+
 _NO_REPORT: Final = {
     FileFault.MISSING: "left no report",
     FileFault.NOT_A_FILE: "left a report that is no regular file",
@@ -53,6 +56,8 @@ def _cut_short(
     """Say what ended the agent from outside, if anything did; a limit of the model goes first."""
     if tally is not None and tally.limit is not None:
         cut = Ending.LIMIT, tally.limit
+    elif ended.stopped == FINISHED:
+        return None
     elif ended.stopped is not None:
         return Ending.IDLE, ended.stopped
     elif ended.timed_out:
@@ -67,6 +72,8 @@ def _doubt(ended: Ended, account: Account | None) -> str | None:
     """Say what is odd about an agent that left a report."""
     if account is not None and account.ending in (None, Ending.CRASHED):
         return f"it left a report, but {account.detail or 'its events break off'}"
+    if ended.stopped is not None:
+        return ended.stopped
     if ended.exit_code != 0:
         return f"it ended with {ended.exit_code} although it left a report"
     return None
@@ -87,8 +94,12 @@ def _never_answered(tally: Tally | None) -> bool:
 def _refusals(tally: Tally | None) -> str:
     if tally is None or not tally.refused:
         return "its model failed"
-    counts = ", ".join(f"{status} {count} times" for status, count in tally.refused.items())
+    counts = ", ".join(f"{_status(code)} {count} times" for code, count in tally.refused.items())
     return f"its model answered {counts}"
+
+
+def _status(code: str) -> str:
+    return "an error within an answer" if code == "200" else code
 
 
 def _with_report(detail: str, *, reported: bool) -> str:

@@ -4,17 +4,23 @@ import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Final
 
 from reb_action import __version__
-from reb_action.agents.run.ending import conclude
+from reb_action.agents import parsers
+from reb_action.agents.run.ending import FINISHED, conclude
 from reb_action.agents.run.launch import Launch, place
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
 from reb_action.gateway import Gateway
-from reb_action.model.agent import Account, AgentRun, Ending, Tally
+from reb_action.gateway.model_names import is_same_model
+from reb_action.model.agent import Account, AgentRun, Ending, Report, Tally
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
-from reb_action.session.report import LIMIT_BYTES
+from reb_action.session.report import LIMIT_BYTES, parse
+
+_FINISHED_SECONDS: Final = 60.0
+"""After so much silence, an agent with a final event and a valid report has finished."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +60,8 @@ def execute_agent(
         events = None
         if spec.parser is not Parser.NONE:
             events = stack.enter_context(AgentLog(layout.trajectory / "stdout", secrets=hidden))
-        ended = _run(sandbox, launch, limits=limits, gateway=gateway, log=log, events=events)
+        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout))
+        ended = _run(sandbox, launch, limits=limits, until=until, log=log, events=events)
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
     return AgentExecution(setup_seconds=setup_seconds, ended=ended, left=left)
 
@@ -82,7 +89,9 @@ def describe_run(
         seconds=0.0 if ended is None else round(ended.seconds, 3),
         setup_seconds=driven.setup_seconds,
         usage=reported if tally is None else tally.usage,
+        estimate=None if tally is None else tally.estimate,
         reported=reported,
+        vendor=None if tally is None else tally.vendor,
         detail=detail,
     )
 
@@ -92,7 +101,7 @@ def _run(
     launch: Launch,
     *,
     limits: AgentLimits,
-    gateway: Gateway | None,
+    until: Until,
     log: AgentLog,
     events: AgentLog | None,
 ) -> Ended:
@@ -110,22 +119,64 @@ def _run(
         stdin=launch.stdin,
         output_limit_bytes=64 * 1024,
     )
-    until = _until(limits, gateway, log)
     return sandbox.run(
         command, stdout=out, stderr=lambda data: log.feed("stderr", data), until=until
     )
 
 
-def _until(limits: AgentLimits, gateway: Gateway | None, log: AgentLog) -> Until:
+class _Finish:
+    """Checks whether an agent that is silent has finished and only fails to exit.
+
+    `finished` reads the agent's events and its report at most once per `_FINISHED_SECONDS`.
+    """
+
+    def __init__(self, sandbox: Sandbox, spec: AgentSpec, layout: SessionLayout) -> None:
+        self._sandbox = sandbox
+        self._parser = spec.parser
+        self._folder = layout.trajectory
+        self._next_check = 0.0
+
+    def finished(self, quiet_seconds: float) -> bool:
+        """Return whether its last event says that it is done, and its report is valid."""
+        now = time.monotonic()
+        if quiet_seconds < _FINISHED_SECONDS or now < self._next_check:
+            return False
+        self._next_check = now + _FINISHED_SECONDS
+        account = parsers.read(self._parser, self._folder)
+        if account is None or account.ending is not Ending.DONE:
+            return False
+        report = self._sandbox.read(self._sandbox.layout.report, limit_bytes=LIMIT_BYTES)
+        return not isinstance(report, FileFault) and isinstance(parse(report), Report)
+
+
+def _until(limits: AgentLimits, gateway: Gateway | None, log: AgentLog, finish: _Finish) -> Until:
     def reason() -> str | None:
         if gateway is not None and (limit := gateway.tally().limit) is not None:
             return limit
         model_quiet = log.quiet_seconds() if gateway is None else gateway.quiet_seconds()
-        if min(log.quiet_seconds(), model_quiet) < limits.idle_seconds:
+        quiet = min(log.quiet_seconds(), model_quiet)
+        if finish.finished(quiet):
+            return FINISHED
+        if quiet < limits.idle_seconds:
             return None
         return f"neither it nor its model said anything for {limits.idle_seconds} seconds"
 
     return reason
+
+
+def find_other_model(requested: str, run: AgentRun) -> str | None:
+    """Return why a run does not count where another model answered than the requested one."""
+    if run.vendor is None:
+        return None
+    models = run.vendor.models
+    others = sorted(name for name in models if not is_same_model(name, requested))
+    if not others:
+        return None
+    calls = sum(models[name] for name in others)
+    return (
+        f"{calls} of {sum(models.values())} answers came from {', '.join(others)}, not from"
+        f" {requested}; name that model, or use --accept-other-model"
+    )
 
 
 def _version(spec: AgentSpec, account: Account | None) -> str:

@@ -27,7 +27,7 @@ def parse(body, headers, _path):
         for block in message["content"]
     ]
     tools = [
-        Tool(name=tool["name"], schema=tool.get("input_schema", {}))
+        Tool(name=tool.get("name", ""), schema=tool.get("input_schema", {}))
         for tool in body.get("tools", ())
     ]
     return Ask(
