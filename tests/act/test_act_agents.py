@@ -193,9 +193,8 @@ def cost_of(run):
     said = [seen.counts for seen in run.seen if seen.counts is not None]
     price = load_prices().models[MODEL]
     fields = ("input", "cache_read", "cache_write", "output")
-    return sum(
-        price.cost(TokenCounts(**{name: getattr(one, name) for name in fields})) for one in said
-    )
+    counts = [TokenCounts(**{name: getattr(one, name) for name in fields}) for one in said]
+    return sum(price.cost(count) for count in counts)
 
 
 @pytest.mark.parametrize("agent", DIALECTS)

@@ -51,6 +51,8 @@ def present(count):
     }
 
 
+OTHER_MODEL = replace(evidence().agent_run, invalid="4 of 4 answers came from cheap-model-9")
+
 # level, what differs from the right evidence, strict, paper, reason
 CASES = {
     "report missing": (
@@ -99,6 +101,18 @@ CASES = {
     "interpreter not observed": (
         *("C1", {"interpreter": None}),
         *(INVALID, INVALID, "not observed: the probe of C1 did not end; run it again"),
+    ),
+    "another model answered": (
+        *("C1", {"agent_run": OTHER_MODEL}),
+        *(INVALID, INVALID, OTHER_MODEL.invalid),
+    ),
+    "another model answered, report missing": (
+        *("C0", {"agent_run": OTHER_MODEL, "report": FAULT, "interpreter": None}),
+        *(INVALID, INVALID, OTHER_MODEL.invalid),
+    ),
+    "another model answered, C5": (
+        *("C5", {"agent_run": OTHER_MODEL, "report": FAULT, "interpreter": None}),
+        *(INVALID, INVALID, OTHER_MODEL.invalid),
     ),
     "no GPU promised": (
         *("C3", {"gpus_promised": 0, "observations": observations(C2=None, C3=None, C4=None)}),

@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 
 from reb_action.corpus import manifests
 from reb_action.judge.judge import judge
-from reb_action.model.agent import AgentRun, Ending, ReportFault, ReportFaultKind, Usage
+from reb_action.model.agent import (
+    AgentRun,
+    Ending,
+    ReportFault,
+    ReportFaultKind,
+    Usage,
+    UsageEstimate,
+)
 from reb_action.model.manifest import Level, Outcome, Trial
 from reb_action.model.scoreboard import Imports, Known, Published, Share
 from reb_action.model.verdict import ClaimKind, Scoring, Verdict
+from reb_action.render.shares import mean
 from reb_action.score import score
 from reb_action.score.statistics import wilson
 from tests.support.evidence import MANIFEST, evidence, imports, interpreter, observations
@@ -180,6 +188,41 @@ def test_sums_say_of_how_many_trials_they_are():
     assert spent.cost_usd == Known(total=0.5, trials=1)
     assert spent.seconds == Known(total=18.0, trials=2)
     assert spent.prefix_bytes == Known(total=15_000_000, trials=3)
+
+
+def used(**fields):
+    return replace(verdict(), agent_run=replace(verdict().agent_run, **fields))
+
+
+def test_usage_of_a_row_is_the_agents_own_where_nothing_was_counted():
+    counted = Usage(input_tokens=100, output_tokens=None, turns=3)
+    own = Usage(input_tokens=90, output_tokens=7, cost_usd=0.25)
+    (row,) = scored(used(usage=counted, reported=own)).trials
+    assert row.usage == Usage(input_tokens=100, output_tokens=7, turns=3, cost_usd=0.25)
+
+
+def test_calls_without_usage_give_a_sum_its_bounds():
+    counted = Usage(input_tokens=100, output_tokens=10, cost_usd=1.0)
+    estimate = UsageEstimate(
+        calls=1,
+        input_tokens_min=0,
+        input_tokens_max=50,
+        output_tokens_min=2,
+        output_tokens_max=30,
+        cost_usd_min=0.1,
+        cost_usd_max=0.5,
+    )
+    spent = only(scored(used(usage=counted, estimate=estimate))).spent
+    assert spent.input_tokens == Known(total=100, trials=1, most=150)
+    assert spent.output_tokens == Known(total=12, trials=1, most=40)
+    assert spent.cost_usd == Known(total=1.1, trials=1, most=1.5)
+    unknown = replace(estimate, cost_usd_min=None, cost_usd_max=None)
+    assert only(scored(used(usage=counted, estimate=unknown))).spent.cost_usd == Known()
+
+
+def test_mean_of_a_sum_with_bounds_names_both():
+    known = Known(total=100, trials=2, most=300)
+    assert mean(known, 2, lambda value: f"{value:.0f}") == ("50 to 150", "(2 of 2)")
 
 
 def test_cell_keeps_its_reason_cause_and_whether_it_is_qualified():

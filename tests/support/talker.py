@@ -37,17 +37,27 @@ while True:
 """
 
 
-def talker(folder: Path, *, first: str = "") -> Path:
-    """Write the agent's file, and return where it is; `first` is what it does before it asks."""
+FINAL = '{"type": "result", "subtype": "success", "is_error": false, "num_turns": 3}'
+STAY = f"print({FINAL!r}, flush=True)\nimport time; time.sleep(3600)"
+
+
+def talker(folder: Path, *, first: str = "", last: str = "", parser: str = "none") -> Path:
+    """Write the agent's file, and return where it is.
+
+    `first` is what it does before it asks, `last` what it does in the end.
+    """
     path = folder / "talker.yaml"
     imports, _, rest = SCRIPT.strip().partition("\n")
-    script = "".join(f"    {line}\n" for line in (imports, *first.splitlines(), *rest.splitlines()))
+    script = "".join(
+        f"    {line}\n"
+        for line in (imports, *first.splitlines(), *rest.splitlines(), *last.splitlines())
+    )
     path.write_text(
         "name: talker\ntitle: Talker\ndialect: anthropic-messages\n"
         f"files:\n  talker.py: |\n{script}"
         "argv: [python3, '{agent}/talker.py', '{model}']\n"
         "env: {ASK_URL: '{base_url}', ASK_KEY: '{key}', ASK_STATE: '{state}'}\n"
-        "stdin: prompt\nsessions: ['*.jsonl']\n",
+        f"stdin: prompt\nsessions: ['*.jsonl']\nparser: {parser}\n",
         encoding="utf-8",
     )
     return path

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault, VendorRecord
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import RUN_LEVELS, Level, Manifest, Trial
 from reb_action.model.observation import (
@@ -16,6 +16,10 @@ from tests.support.evidence import MANIFEST
 # JSON knows no NaN and no infinity; a value of ours that holds one cannot be written.
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
 st.register_type_strategy(int, st.integers(-(2**40), 2**40))
+
+# A few are enough: generating five mappings each time is slow.
+RECORDS = [VendorRecord(), VendorRecord(models={"m": 2}, removed={"web_search": 1}, searches=3)]
+st.register_type_strategy(VendorRecord, st.sampled_from(RECORDS))
 
 LEVELS = st.lists(st.sampled_from(Level), unique=True).map(tuple)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from reb_action.agents.run import execution
 from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
 from reb_action.errors import UsageError
@@ -34,7 +35,7 @@ from tests.support.model_server import KEY, ModelServer
 from tests.support.model_server.client import ask
 from tests.support.model_server.scenarios import COMMANDS, REPORT
 from tests.support.sandbox_fixtures import KINDS, docker_image
-from tests.support.talker import talker
+from tests.support.talker import STAY, talker
 from tests.trial.test_trial import DEMO, silent
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
@@ -131,7 +132,7 @@ def test_agent_works_with_a_model_that_it_never_reaches(
         ),
         ("loop", {"calls": 3}, Ending.LIMIT, "the budget of 3 model calls is used up"),
         ("loop", {"tokens": 20_000}, Ending.LIMIT, "the budget of 20000 tokens is used up"),
-        ("loop", {"repeats": 5}, Ending.LIMIT, "the model made the same tool call 5 times"),
+        ("loop", {"repeats": 5}, Ending.LIMIT, "the same tool call had the same result 5 times"),
     ],
 )
 def test_ending_is_told_and_usage_is_kept(
@@ -149,6 +150,58 @@ def test_ending_is_told_and_usage_is_kept(
     assert (done.ending, done.detail) == (ending, detail)
     assert done.usage == server.run(tmp_path.name).usage
     assert done.seconds < 30
+
+
+def test_agent_that_has_finished_and_stays_is_ended_as_finished(
+    choice: AgentChoice, mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(execution, "_FINISHED_SECONDS", 2.0)
+    stays = replace(choice, name=str(talker(tmp_path, last=STAY, parser="claude-code")))
+    done = work(options(Kind.LOCAL, stays, mirror, tmp_path))
+    assert (done.ending, done.detail) == (Ending.DONE, "it had finished, but did not exit")
+    assert done.seconds < 60
+
+
+@pytest.mark.parametrize(("parser", "name"), [("none", "multi"), ("claude-code", "no-report")])
+def test_agent_that_stays_without_final_event_or_report_is_idle(
+    choice: AgentChoice,
+    mirror: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    parser: str,
+    name: str,
+):
+    monkeypatch.setattr(execution, "_FINISHED_SECONDS", 1.0)
+    stays = replace(choice, name=str(talker(tmp_path, last=STAY, parser=parser)), idle_seconds=5)
+    done = work(options(Kind.LOCAL, scenario(stays, name), mirror, tmp_path))
+    assert done.ending is Ending.IDLE
+
+
+@pytest.mark.parametrize(
+    ("name", "accepts", "invalid"),
+    [
+        (
+            "other-model",
+            False,
+            "1 of 1 answers came from cheap-model-9, not from scripted-1",
+        ),
+        ("other-model", True, None),
+        ("dated-model", False, None),
+    ],
+)
+def test_answer_of_another_model_makes_a_trial_invalid(
+    choice: AgentChoice,
+    mirror: Path,
+    tmp_path: Path,
+    name: str,
+    accepts: bool,
+    invalid: str | None,
+):
+    chosen = scenario(choice, name, any_model=accepts)
+    done = work(options(Kind.LOCAL, chosen, mirror, tmp_path))
+    assert (done.invalid or "").partition(";")[0] == (invalid or "")
+    assert done.vendor is not None
+    assert list(done.vendor.models.values()) == [1]
 
 
 def test_silent_model_makes_an_idle_agent(choice: AgentChoice, mirror: Path, tmp_path: Path):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.agents.run.ending import conclude
+from reb_action.agents.run.ending import FINISHED, conclude
 from reb_action.agents.spec import AgentLimits
 from reb_action.model.agent import Account, Ending, Tally, Usage
 from reb_action.sandbox.protocol import Ended, FileFault
@@ -13,6 +13,7 @@ OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
 BAD = replace(OK, exit_code=1)
 KILLED = replace(OK, exit_code=None, timed_out=True)
 IDLE = replace(OK, exit_code=None, stopped="nothing was heard for 60 seconds")
+STAYS = replace(OK, exit_code=None, stopped=FINISHED)
 REPORT, NONE = b"{}", FileFault.MISSING
 DONE = Account(ending=Ending.DONE)
 OPEN = Account()
@@ -23,6 +24,14 @@ HOPELESS = Tally(calls=9, refused={"429": 9, "403": 1}, limit="it made its 9 cal
 NO_REPORT = "it ended with 0 and left no report"
 
 CASES = {
+    "finished, but did not exit": (
+        *(STAYS, REPORT, DONE, Tally(calls=2), Ending.DONE),
+        "it had finished, but did not exit",
+    ),
+    "errors within answers and no report": (
+        *(BAD, NONE, OPEN, Tally(calls=2, refused={"200": 2}), Ending.MODEL_ERROR),
+        "it ended with 1 and left no report; its model answered an error within an answer 2 times",
+    ),
     "all is well": (OK, REPORT, DONE, Tally(calls=2), Ending.DONE, None),
     "nobody reads its events": (OK, REPORT, None, None, Ending.DONE, None),
     "a bad code beside a report": (
