@@ -10,13 +10,17 @@ from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import DEFAULT_URLS, Budget, load_prices
 from reb_action.gateway.egress.proxy import is_allowed
-from reb_action.gateway.model_names import adds_search, needs_responses
+from reb_action.gateway.model_names import adds_search, needs_responses, vendor_host
 from reb_action.gateway.upstream.connection import parse_base_url
 from reb_action.model.agent import Dialect, Key
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.state import ModelChoice
 
 _VERSION: Final = "/v1"
+_OPENAI_HOSTS: Final = ("api.openai.com", ".azure.com")
+_VENDOR_HOSTS: Final = frozenset(urlsplit(url).hostname for url in DEFAULT_URLS.values())
+# Their library sends OpenAI's names to the Responses API at any address.
+_BRIDGING: Final = frozenset({"mini-swe-agent"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +65,7 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
         prices=None if asked.prices is None else str(asked.prices.absolute()),
         any_model=asked.any_model,
     )
-    _demand_known_pair(spec, chosen.name)
+    _demand_known_pair(spec, chosen)
     if place.network is not Network.OPEN and adds_search(chosen.name):
         raise UsageError(
             f"{chosen.name} searches the web at its vendor, which --network {place.network} does"
@@ -79,11 +83,20 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
     return chosen
 
 
-def _demand_known_pair(spec: AgentSpec, model: str) -> None:
-    if spec.dialect is Dialect.CHAT and needs_responses(model):
+def _demand_known_pair(spec: AgentSpec, chosen: ModelChoice) -> None:
+    """Refuse an agent and a model that cannot work together at this address."""
+    model, host = chosen.name, urlsplit(chosen.url).hostname or ""
+    is_openai = host.endswith(_OPENAI_HOSTS) or spec.name in _BRIDGING
+    if spec.dialect is Dialect.CHAT and is_openai and needs_responses(model):
         raise UsageError(
             f"{spec.name} speaks {Dialect.CHAT}, and OpenAI serves {model} by {Dialect.RESPONSES}"
             " only; use codex, or another model"
+        )
+    vendor = vendor_host(model)
+    if vendor not in (None, host) and host in _VENDOR_HOSTS:
+        raise UsageError(
+            f"{spec.name} would ask {host}, which does not serve {model}; name an address that"
+            f" does, in the dialect {spec.dialect}, with --model-url"
         )
 
 

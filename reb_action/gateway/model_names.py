@@ -14,9 +14,19 @@ _SUFFIX: Final = re.compile(
 )
 # Routes to the same model at OpenRouter; `:online` is not one of them, since it adds web search.
 _ROUTE: Final = re.compile(r":(?:free|nitro|floor|exacto|extended|thinking)$")
+_VENDORS: Final = {
+    "claude-": "api.anthropic.com",
+    "gemini-": "generativelanguage.googleapis.com",
+    "gpt-": "api.openai.com",
+    "deepseek-": "api.deepseek.com",
+    "glm-": "api.z.ai",
+    "kimi-": "api.moonshot.ai",
+    "qwen": "dashscope-intl.aliyuncs.com",
+    "minimax-": "api.minimax.io",
+}
 # OpenAI's codex, pro and deep-research models have no Chat Completions.
 _RESPONSES_ONLY: Final = re.compile(
-    r"gpt-5.*-codex.*|codex-.*|(?:o[1-4]|gpt-[5-9].*)-pro|o\d.*-deep-research|computer-use-.*"
+    r"gpt-5.*-codex.*|codex-.*|(?:o[1-4]|gpt-[5-9].*)-pro|o\d.*-deep-research|gpt-daybreak-.*"
 )
 
 
@@ -33,6 +43,12 @@ def canonical_name(model: str) -> str:
 def is_same_model(first: str, second: str) -> bool:
     """Return whether two names mean the same model."""
     return first == second or canonical_name(first) == canonical_name(second)
+
+
+def vendor_host(model: str) -> str | None:
+    """Return the host of the vendor that serves models of this name; None for other names."""
+    name = model.lower()
+    return next((host for prefix, host in _VENDORS.items() if name.startswith(prefix)), None)
 
 
 def needs_responses(model: str) -> bool:

@@ -91,7 +91,8 @@ def play(tmp_path, image, scripted):
         wanted = _described(tmp_path, files or {})
         run = f"{name}-{scenario}-{os.getpid()}-{tmp_path.name}"
         dialect = load_packaged(name).dialect
-        given = {"calls": 60, "repeats": 12, "first_byte_seconds": 60.0, **budget}
+        given = {"calls": 60, "repeats": 12, "first_byte_seconds": 60.0, "retry_seconds": 5.0}
+        given |= budget
         choice = AgentChoice(
             name=str(file or name),
             argument=None,

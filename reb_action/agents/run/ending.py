@@ -3,6 +3,8 @@
 The exit code comes last: agents end with 0 after an error, and with any number after success.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from reb_action.agents.spec import AgentLimits
@@ -81,20 +83,25 @@ def _doubt(ended: Ended, account: Account | None) -> str | None:
 
 def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) -> bool:
     """Say whether errors of the model explain that there is no report."""
-    if tally is None or not tally.refused:
+    if tally is None or not _errors(tally):
         return False
     closed = account is not None and account.ending is Ending.DONE
     return _never_answered(tally) or (ended.exit_code != 0 and not closed)
 
 
 def _never_answered(tally: Tally | None) -> bool:
-    return tally is not None and bool(tally.refused) and not tally.usage.turns
+    return tally is not None and bool(_errors(tally)) and not tally.usage.turns
+
+
+def _errors(tally: Tally) -> Mapping[str, int]:
+    """Return how often each HTTP status came, also where the gateway repeated the call."""
+    return Counter(tally.refused) + Counter(tally.vendor.retried)
 
 
 def _refusals(tally: Tally | None) -> str:
-    if tally is None or not tally.refused:
+    if tally is None or not _errors(tally):
         return "its model failed"
-    counts = ", ".join(f"{_status(code)} {count} times" for code, count in tally.refused.items())
+    counts = ", ".join(f"{_status(code)} {count} times" for code, count in _errors(tally).items())
     return f"its model answered {counts}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reb_action.agents.run.ending import FINISHED, conclude
 from reb_action.agents.spec import AgentLimits
-from reb_action.model.agent import Account, Ending, Tally, Usage
+from reb_action.model.agent import Account, Ending, Tally, Usage, VendorRecord
 from reb_action.sandbox.protocol import Ended, FileFault
 
 OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
@@ -14,6 +14,7 @@ BAD = replace(OK, exit_code=1)
 KILLED = replace(OK, exit_code=None, timed_out=True)
 IDLE = replace(OK, exit_code=None, stopped="nothing was heard for 60 seconds")
 STAYS = replace(OK, exit_code=None, stopped=FINISHED)
+OVERLOADED = Tally(calls=1, vendor=VendorRecord(retried={"529": 7}))
 REPORT, NONE = b"{}", FileFault.MISSING
 DONE = Account(ending=Ending.DONE)
 OPEN = Account()
@@ -27,6 +28,10 @@ CASES = {
     "finished, but did not exit": (
         *(STAYS, REPORT, DONE, Tally(calls=2), Ending.DONE),
         "it had finished, but did not exit",
+    ),
+    "the clock while the gateway waits for an overloaded model": (
+        *(KILLED, NONE, OPEN, OVERLOADED, Ending.MODEL_ERROR),
+        "it was ended after its limit of 60 seconds; its model answered 529 7 times",
     ),
     "errors within answers and no report": (
         *(BAD, NONE, OPEN, Tally(calls=2, refused={"200": 2}), Ending.MODEL_ERROR),
