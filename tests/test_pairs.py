@@ -95,7 +95,7 @@ def test_examples_are_found():
 
 # The names that litellm 1.110.2, which mini-swe-agent pins, sends to the Responses API.
 BRIDGED = (
-    *("codex-mini-latest", "gpt-5-codex", "gpt-5-pro", "gpt-5.1-codex", "gpt-5.1-codex-max"),
+    *("gpt-5-codex", "gpt-5-pro", "gpt-5.1-codex", "gpt-5.1-codex-max"),
     *("gpt-5.1-codex-mini", "gpt-5.2-codex", "gpt-5.2-pro", "o1-pro", "o3-pro"),
     *("o3-deep-research", "o4-mini-deep-research", "gpt-5.3-codex"),
 )

@@ -46,6 +46,33 @@ OTHERWISE = {
 # Its second answer is the broken one: the report is there by then.
 REPORTED = {("codex", "invalid-utf8"), ("gemini-cli", "huge"), ("mini-swe-agent", "invalid-utf8")}
 
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("scenario", ["cut-once", "failed-once"])
+def test_one_transient_error_ends_neither_a_budget_nor_the_count(play, name, scenario):
+    played = play(name, scenario, seconds=SECONDS, tokens=2_000_000)
+    run = played.run
+    assert run.ending is Ending.DONE, run.detail
+    seen = [one for one in played.model.seen if one.status == 200]
+    assert run.usage.input_tokens == sum(one.counts.input for one in seen if one.counts)
+    lost = [one.true_counts for one in seen if one.counts is None]
+    if scenario == "failed-once" and run.estimate is None:
+        # Its failed answer said what it used all the same.
+        return
+    assert run.estimate.calls == len(lost) == 1
+    estimate = run.estimate
+    assert estimate.input_tokens_min <= lost[0].input <= estimate.input_tokens_max
+    assert estimate.output_tokens_min <= lost[0].output <= estimate.output_tokens_max
+
+
+@pytest.mark.parametrize(("name", "tool"), [("codex", "web_search")])
+def test_search_by_the_vendor_is_taken_from_an_agent_without_a_network(play, name, tool):
+    played = play(name, "ok")
+    assert played.run.vendor.removed[tool] > 0
+    assert all(b'"type": "web_search"' not in seen.body for seen in played.model.seen)
+    assert all(b'"type":"web_search"' not in seen.body for seen in played.model.seen)
+
+
 # Sends SIGTERM to the agent itself, once its command is at work: no parent inside, and our program.
 TERMINATE = """
 import os, signal, time

@@ -60,7 +60,7 @@ class Answer:
         value = None if ask.stream else self._value(turn, ask, said)
         data = b"".join(_event(*event) for event in events) or _bytes(value)
         tool_calls = int(turn.tool is not None)
-        self._note(200, heard, whole=not broken, tool_calls=tool_calls, answer=data)
+        self._note(200, heard, whole=not broken, tool_calls=tool_calls, answer=data, true=said)
         return self._stream(events) if ask.stream else self._whole(200, value)
 
     def _turn(self, ask):
@@ -87,7 +87,7 @@ class Answer:
             return [(kind, {**value, "metadata": KEY_ECHO.format(key)}), *events[1:]]
         return events
 
-    def _note(self, status, said=None, *, whole=False, tool_calls=0, answer=b""):
+    def _note(self, status, said=None, *, whole=False, tool_calls=0, answer=b"", true=None):
         sent = {name.lower(): value for name, value in self.handler.headers.items()}
         seen = Seen(
             path=self.handler.path,
@@ -98,6 +98,7 @@ class Answer:
             counts=said,
             tool_calls=tool_calls if whole else 0,
             answer=answer,
+            true_counts=true,
         )
         self.run.add(seen)
 

@@ -34,7 +34,10 @@ def counts(index, *, writes):
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """One request and its answer, `whole` where it came to its end; `counts` is what it said."""
+    """One request and its answer, `whole` where it came to its end; `counts` is what it said.
+
+    `true_counts` is what the answer used, also where it could not say so.
+    """
 
     path: str
     headers: dict
@@ -44,6 +47,7 @@ class Seen:
     counts: Counts | None
     tool_calls: int
     answer: bytes = b""
+    true_counts: Counts | None = None
 
 
 @dataclass

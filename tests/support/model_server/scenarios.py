@@ -71,6 +71,8 @@ def scenarios(commands=COMMANDS):
         "failed": Scenario(fault=Fault.FAILS),
         "echo-key": Scenario(fault=Fault.ECHOES_KEY),
         "cut-second": Scenario(fault=Fault.CUT, fault_at=1),
+        "cut-once": Scenario(steps=commands, fault=Fault.CUT, fault_at=1),
+        "failed-once": Scenario(steps=commands, fault=Fault.FAILS, fault_at=1),
         "gzip": Scenario(coding="gzip"),
         "deflate": Scenario(coding="deflate"),
         "brotli": Scenario(coding="br"),
