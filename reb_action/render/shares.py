@@ -121,7 +121,16 @@ def published_hallucinations(row: Published) -> tuple[str, ...]:
 def mean(known: Known, trials: int, show: Callable[[float], str]) -> tuple[str, str]:
     """Return the mean over the trials that report a number, and how many of all these are."""
     counted = f"({known.trials} of {trials})"
-    return show(known.total / known.trials) if known.trials else "unknown", counted
+    return mean_text(known, show) or "unknown", counted
+
+
+def mean_text(known: Known, show: Callable[[float], str]) -> str | None:
+    """Return the mean, or its bounds where some calls reported no usage; None where unknown."""
+    if not known.trials:
+        return None
+    low = show(known.total / known.trials)
+    high = low if known.most is None else show(known.most / known.trials)
+    return low if high == low else f"{low} to {high}"
 
 
 def _unseen(share: Share) -> str:

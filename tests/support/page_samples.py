@@ -13,6 +13,8 @@ from reb_action.model.agent import (
     ReportFaultKind,
     Touched,
     Usage,
+    UsageEstimate,
+    VendorRecord,
 )
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import (
@@ -149,6 +151,24 @@ def _agent_run():
         setup_seconds=21.9,
         usage=Usage(input_tokens=1_204_331, output_tokens=48_210, turns=96, cost_usd=3.1),
         detail="its last turn was cut off",
+        estimate=UsageEstimate(
+            calls=1,
+            input_tokens_min=0,
+            input_tokens_max=21000,
+            output_tokens_min=12,
+            output_tokens_max=32000,
+            cost_usd_min=0.01,
+            cost_usd_max=0.35,
+        ),
+        reported=Usage(input_tokens=1200, output_tokens=90),
+        vendor=VendorRecord(
+            models={"gpt-5.1-codex": 41},
+            removed={"web_search": 41},
+            offered={"image address": 1},
+            searches=2,
+            retried={"429": 3},
+            waited_seconds=14.0,
+        ),
     )
 
 

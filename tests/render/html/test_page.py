@@ -49,6 +49,23 @@ def test_page_asks_nothing_of_anyone():
     assert 'content="default-src &#39;none&#39;; style-src &#39;sha256-' in text
 
 
+def test_usage_shows_counted_estimated_and_reported_figures():
+    said = " ".join(" ".join(read(trial_page(SAMPLES["full"])).said).split())
+    assert "estimated for calls without usage" in said
+    assert "1 call reported no usage." in said
+    for row in ("0 to 21,000", "12 to 32,000", "0.01 to 0.35", "gpt-5.1-codex (41)"):
+        assert row in said
+    assert "removed from requests web_search (41)" in said
+    assert "repeated after 429 (3)" in said
+
+
+def test_run_that_does_not_count_says_why():
+    view = SAMPLES["small"]
+    run = replace(view.verdict.agent_run, invalid="4 answers came from m-2")
+    text = trial_page(replace(view, verdict=replace(view.verdict, agent_run=run)))
+    assert "4 answers came from m-2" in text
+
+
 def test_long_lists_and_logs_are_bounded():
     view = SAMPLES["full"]
     many = replace(view.verdict, survivors=tuple(f"process {number}" for number in range(5000)))

@@ -5,6 +5,7 @@ from reb_action.model.verdict import ClaimKind
 from reb_action.render import lines
 from reb_action.render.html.environment import render
 from reb_action.render.html.frame import Frame
+from reb_action.render.html.page.usage import usage_lines, vendor_facts
 from reb_action.render.html.page.view import View, claims, levels, strata
 from reb_action.render.outcomes import UNQUALIFIED_NOTE
 from reb_action.render.remarks import list_page_remarks
@@ -13,6 +14,7 @@ from reb_action.render.remarks import list_page_remarks
 def trial_page(view: View, *, root: str | None = None) -> str:
     """Return the page of a trial; on a site, `root` leads back to its front page."""
     verdict, report = view.verdict, view.evidence.report
+    run = verdict.agent_run
     readable = report if isinstance(report, Report) else None
     every_level = levels(view)
     headline = lines.count_levels(verdict)
@@ -22,6 +24,8 @@ def trial_page(view: View, *, root: str | None = None) -> str:
         view=view,
         verdict=verdict,
         report=readable,
+        usage_lines=usage_lines(run) if run else (),
+        vendor_facts=vendor_facts(run.vendor) if run else (),
         headline=headline,
         said=lines.quote_agent(verdict, readable.notes if readable else None),
         found=lines.summarise_findings(verdict),

@@ -97,11 +97,12 @@ def imports_field(imports: Imports | None) -> Field:
 
 def mean_field(known: Known, judged: int, show: Callable[[float], str]) -> Field:
     """Return the mean over the trials that know a number, and how many these are if not all."""
-    if not known.trials:
+    text = shares.mean_text(known, show)
+    if text is None:
         return Field(text="unknown", absent=True, key=UNKNOWN)
     mean = known.total / known.trials
     small = f"over {known.trials:,} trials" if known.trials != judged else None
-    return Field(text=show(mean), small=small, key=key_of(mean))
+    return Field(text=text, small=small, key=key_of(mean))
 
 
 def outcome_field(cells: Sequence[Cell]) -> Field:

@@ -62,7 +62,6 @@ def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
 
 
 def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
-    cost = trial.usage.cost_usd if trial.usage else None
     return TrialLine(
         trial=trial,
         agent=agent_of(trial),
@@ -73,8 +72,15 @@ def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
         ),
         failure=_first_failure(trial),
         seconds=_number(trial.seconds, duration(trial.seconds or 0)),
-        cost=_number(cost, f"{cost or 0:.2f}"),
+        cost=_cost(trial.usage_bounds("cost_usd")),
     )
+
+
+def _cost(bounds: tuple[float, float] | None) -> Field:
+    if bounds is None:
+        return _number(None, "")
+    low, high = (f"{bound:.2f}" for bound in bounds)
+    return _number(bounds[0], low if low == high else f"{low} to {high}")
 
 
 def _number(value: float | None, text: str) -> Field:
