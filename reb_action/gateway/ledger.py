@@ -4,6 +4,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -135,7 +136,7 @@ class Ledger:
             return None
         if call.usage_is_known:
             self._density.add(sent=call.sent, input_tokens=summary.tokens.input or 0)
-            self._total.add_counted(summary.tokens, cost)
+            self._total.add_counted(summary.tokens, cost, charge=self._charge(call))
             return None
         bounds = estimate_usage(
             summary.tokens,
@@ -145,8 +146,19 @@ class Ledger:
             is_complete=call.status in (CallStatus.WHOLE, CallStatus.LEFT),
             tokens_per_byte=self._density.tokens_per_byte,
         )
-        self._total.add_estimated(bounds, self._prices.cost_bounds(model, bounds))
+        cost_bounds = self._prices.cost_bounds(model, bounds)
+        if cost_bounds is None:
+            cost_bounds = self._prices.cost_bounds(call.model, bounds)
+        self._total.add_estimated(bounds, cost_bounds)
         return bounds
+
+    def _charge(self, call: ModelCall) -> float:
+        """Return the price of a call as the requested model's, without searches.
+
+        A budget must also end where the answering model, or a search, has no known price.
+        """
+        tokens = replace(call.summary.tokens, searches=None)
+        return self._prices.cost(call.model, tokens) or 0.0
 
     def _find_used_up_budget(self) -> str | None:
         budget, total = self._budget, self._total

@@ -15,6 +15,7 @@ class UsageTotal:
         self._tool_calls = 0
         self._cost: float | None = None
         self._cost_is_known = True
+        self._charged = 0.0
         self._estimated_calls = 0
         self._low = TokenCounts(input=0, output=0)
         self._high = TokenCounts(input=0, output=0)
@@ -27,12 +28,13 @@ class UsageTotal:
         self._turns += 1
         self._tool_calls += tool_calls
 
-    def add_counted(self, tokens: TokenCounts, cost: float | None) -> None:
-        """Add a call that reported its usage."""
+    def add_counted(self, tokens: TokenCounts, cost: float | None, *, charge: float) -> None:
+        """Add a call that reported its usage; `charge` goes to the budget where cost is unknown."""
         self._tokens = self._tokens.plus(tokens)
         self.searches += tokens.searches or 0
         if cost is None:
             self._cost_is_known = False
+            self._charged += charge
         else:
             self._cost = (self._cost or 0.0) + cost
 
@@ -55,7 +57,7 @@ class UsageTotal:
     @property
     def max_cost_usd(self) -> float:
         """US dollars that are charged against the budget."""
-        return (self._cost or 0.0) + self._cost_high
+        return (self._cost or 0.0) + self._charged + self._cost_high
 
     @property
     def estimate_note(self) -> str:

@@ -60,6 +60,23 @@ def test_cost_of_an_unknown_model_cannot_be_limited(open_gateway):
         )
 
 
+def test_answer_of_a_model_without_a_price_is_charged_as_the_requested_one(open_gateway):
+    with open_gateway("other-model", cost_usd=0.9011, prices=PRICES) as live:
+        assert statuses(live, 2) == [200, 403]
+        assert live.tally.usage.cost_usd is None
+        assert live.tally.limit == "the budget of 0.9011 USD is used up"
+        assert live.vendor.models == {"cheap-model-9": 1}
+
+
+def test_answer_of_another_model_has_its_own_price(open_gateway):
+    prices = Prices(
+        models={**PRICES.models, "cheap-model-9": Price(input=1, cache_read=1, output=1)}
+    )
+    with open_gateway("other-model", prices=prices) as live:
+        live.ask()
+        assert live.tally.usage.cost_usd == 0.008102
+
+
 def test_cost_is_unknown_when_that_of_one_call_is(open_gateway):
     with open_gateway("ok", prices=PRICES) as live:
         live.ask()
