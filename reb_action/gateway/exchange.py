@@ -189,10 +189,12 @@ class Exchange:
         if response.timed_out:
             message = f"the model sent nothing for {self._settings.silent_seconds} seconds"
             self._send_error(_GATEWAY_TIMEOUT, CallStatus.SILENT, message)
-        else:
-            error = f"{type(response.error).__name__}: {response.error}"
-            message = f"the model cannot be reached ({self._settings.redact(error)})"
-            self._send_error(_BAD_GATEWAY, CallStatus.UNREACHABLE, message)
+            return
+        error = self._settings.redact(f"{type(response.error).__name__}: {response.error}")
+        status, cause = CallStatus.UNREACHABLE, "the model cannot be reached"
+        if response.request_sent and response.status < _FIRST_ERROR:
+            status, cause = CallStatus.CUT, "the model closed the connection without an answer"
+        self._send_error(_BAD_GATEWAY, status, f"{cause} ({error})")
 
     def _send_error(self, http_status: int, status: CallStatus, message: str) -> None:
         """Record a failed call and answer it with an error of the gateway."""

@@ -222,14 +222,14 @@ TRUE_OUTPUT = 101 + 201
 
 @DIALECTS
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("scenario", ["cut", "stall", "silence", "no-usage", "failed"])
+@pytest.mark.parametrize("scenario", ["cut", "stall", "silence", "drops", "no-usage", "failed"])
 @pytest.mark.parametrize("budget", [{"tokens": 10**6}, {"cost_usd": 100.0}, {}])
 def test_answer_without_usage_is_charged_and_the_trial_goes_on(
     open_gateway, dialect, scenario, budget, stream
 ):
     with open_gateway(scenario, dialect, first_byte_seconds=0.3, prices=PRICES, **budget) as live:
         for _ in range(2):
-            assert live.ask(dialect, stream=stream, says=LONG).status in (200, 504)
+            assert live.ask(dialect, stream=stream, says=LONG).status in (200, 502, 504)
         tally = live.tally
         assert (tally.calls, tally.limit, tally.usage.input_tokens) == (2, None, None)
         assert tally.estimate.calls == 2
@@ -364,6 +364,16 @@ def test_key_is_taken_out_however_the_answer_is_cut(size):
     shown = b"".join(parts) + meter.finish()
     assert len(shown) == len(body)
     assert json.loads(shown) == {"a": "*" * len(KEY), "b": "*" * 6 * len(KEY), "c": "x"}
+
+
+def test_connection_that_the_model_drops_is_no_answer_and_may_cost(open_gateway):
+    with open_gateway("drops") as live:
+        reply = live.ask()
+        assert reply.status == 502
+        message = reply.json["error"]["message"]
+        assert message.startswith("the model closed the connection without an answer (Remote")
+        assert live.tally.estimate.calls == 1
+        assert live.lines[0]["course"] == "cut"
 
 
 def test_model_that_cannot_be_reached_is_an_error(tmp_path):

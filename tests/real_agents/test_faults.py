@@ -47,12 +47,19 @@ OTHERWISE = {
 REPORTED = {("codex", "invalid-utf8"), ("gemini-cli", "huge"), ("mini-swe-agent", "invalid-utf8")}
 
 
+# These programs end themselves on an error within an answer; no limit of ours does.
+TRANSIENT = {
+    ("gemini-cli", "failed-once"): Ending.GAVE_UP,
+    ("qwen-code", "failed-once"): Ending.MODEL_ERROR,
+}
+
+
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("scenario", ["cut-once", "failed-once"])
 def test_one_transient_error_ends_neither_a_budget_nor_the_count(play, name, scenario):
     played = play(name, scenario, seconds=SECONDS, tokens=2_000_000)
     run = played.run
-    assert run.ending is Ending.DONE, run.detail
+    assert run.ending is TRANSIENT.get((name, scenario), Ending.DONE), run.detail
     seen = [one for one in played.model.seen if one.status == 200]
     assert run.usage.input_tokens == sum(one.counts.input for one in seen if one.counts)
     lost = [one.true_counts for one in seen if one.counts is None]

@@ -39,11 +39,13 @@ class UpstreamConnection:
         self._connection: http.client.HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self.aborted = False
+        self.request_sent = False
 
     def send_request(
         self, target: str, body: bytes, headers: Mapping[str, str], *, silent_seconds: float
     ) -> http.client.HTTPResponse:
         """Send a POST and return its response after the headers; raises OSError, HTTPException."""
+        self.request_sent = False
         connection = self._connect()
         connection.timeout = silent_seconds
         if self._socket is not None:
@@ -52,6 +54,7 @@ class UpstreamConnection:
         origin = f"http://{self._url.netloc}" if proxy is not None else ""
         path = f"{origin}{self._url.path.rstrip('/')}{_add_query(target, self._url.query)}"
         connection.request("POST", path, body, {**headers, **proxy_authorization(proxy)})
+        self.request_sent = True
         return connection.getresponse()
 
     def abort(self) -> None:

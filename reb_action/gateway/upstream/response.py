@@ -66,6 +66,11 @@ class UpstreamResponse:
         self._timer.start()
 
     @property
+    def request_sent(self) -> bool:
+        """Whether the vendor got the whole request, so that it may charge for it."""
+        return self._connection.request_sent
+
+    @property
     def status(self) -> int:
         return 0 if self._response is None else self._response.status
 

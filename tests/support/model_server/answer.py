@@ -47,6 +47,10 @@ class Answer:
         if self.fault is Fault.SILENCE:
             self._note(0)
             return self._wait()
+        if self.fault is Fault.DROPS:
+            self._note(0)
+            self.handler.close_connection = True
+            return None
         if self.fault is Fault.SLOW_HEADERS:
             self._note(0)
             return self._drip()

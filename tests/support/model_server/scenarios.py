@@ -29,6 +29,7 @@ class Fault(StrEnum):
     NO_USAGE = "no-usage"
     HANGS_UP = "hangs-up"
     FAILS = "fails"
+    DROPS = "drops"
     ECHOES_KEY = "echoes-key"
 
 
@@ -68,6 +69,7 @@ def scenarios(commands=COMMANDS):
         "loop": Scenario(steps=("true",), endless=True),
         "text": Scenario(),
         "no-usage": Scenario(fault=Fault.NO_USAGE),
+        "drops": Scenario(fault=Fault.DROPS),
         "failed": Scenario(fault=Fault.FAILS),
         "echo-key": Scenario(fault=Fault.ECHOES_KEY),
         "cut-second": Scenario(fault=Fault.CUT, fault_at=1),
