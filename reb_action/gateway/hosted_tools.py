@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action.documents import Json
-from reb_action.gateway.json_text import get_list, get_text
+from reb_action.gateway.json_text import get_text
 
 _CONTENT_KEYS: Final = ("content", "parts", "output", "messages")
 _REMOVED: Final = "[removed: this trial's network does not allow the model's vendor to fetch it]"
@@ -34,13 +34,14 @@ class HostedRules:
 def find_hosted_tools(value: dict[str, Json], rules: HostedRules, *, remove: bool) -> list[str]:
     """Return the names of what a request has on the vendor's side; remove it if asked to."""
     names = _find_fields(value, rules, remove=remove)
-    kept, tools = rules.split_tools(get_list(value, "tools"))
+    offered = value.get("tools")
+    # Google also reads one object where a list belongs.
+    kept, tools = rules.split_tools([offered] if isinstance(offered, dict) else _as_list(offered))
     if tools and remove:
         _replace_tools(value, kept, tools)
     content: list[str] = []
     for root in rules.roots:
-        value_at_root = value.get(root)
-        content += _find_content(value_at_root, rules, remove=remove)
+        content += _find_below(value, root, rules, remove=remove)
     return [*names, *tools, *content]
 
 
@@ -65,7 +66,15 @@ def is_remote(address: Json) -> bool:
 
 
 def _find_fields(value: dict[str, Json], rules: HostedRules, *, remove: bool) -> list[str]:
-    names = sorted(key for key in value if key.lower() in rules.fields and value[key])
+    # Some routers ignore the case of keys, so `Tools` must not escape the check of `tools`.
+    exact = {"tools", *rules.roots}
+    folded = {name.lower() for name in exact}
+    names = sorted(
+        key
+        for key in value
+        if (key.lower() in rules.fields and value[key])
+        or (key not in exact and key.lower() in folded)
+    )
     if remove:
         for name in names:
             del value[name]
@@ -85,19 +94,34 @@ def _replace_tools(value: dict[str, Json], kept: list[Json], removed: list[str])
         value.pop("tool_choice", None)
 
 
-def _find_content(node: Json, rules: HostedRules, *, remove: bool) -> list[str]:
-    """Return the remote content below a node; the conversation's own nesting is a few levels."""
-    names: list[str] = []
-    items = list(enumerate(node)) if isinstance(node, list) else []
-    for index, item in items:
-        name = rules.find_content(item) if isinstance(item, dict) else None
-        if name is None:
-            names += _find_content(item, rules, remove=remove)
-            continue
-        names.append(name)
-        if remove and isinstance(node, list):
-            node[index] = rules.text_part(_REMOVED)
-    if isinstance(node, dict):
-        for key in _CONTENT_KEYS:
-            names += _find_content(node.get(key), rules, remove=remove)
+def _find_below(
+    parent: dict[str, Json], key: str, rules: HostedRules, *, remove: bool
+) -> list[str]:
+    """Return the remote content at a key: one part, or a list of them."""
+    node = parent.get(key)
+    if isinstance(node, list):
+        found = [_find_content(part, rules, remove=remove) for part in node]
+        if remove:
+            parent[key] = [part for part, _ in found]
+        return [name for _, names in found for name in names]
+    part, names = _find_content(node, rules, remove=remove)
+    if names and remove:
+        parent[key] = part
     return names
+
+
+def _find_content(part: Json, rules: HostedRules, *, remove: bool) -> tuple[Json, list[str]]:
+    """Return what a part becomes, and the remote content in it."""
+    if not isinstance(part, dict):
+        return part, []
+    name = rules.find_content(part)
+    if name is not None:
+        return (rules.text_part(_REMOVED) if remove else part), [name]
+    names = [
+        found for key in _CONTENT_KEYS for found in _find_below(part, key, rules, remove=remove)
+    ]
+    return part, names
+
+
+def _as_list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []

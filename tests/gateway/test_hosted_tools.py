@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from reb_action.gateway.dialects import DIALECTS
+from reb_action.gateway.hosted_tools import find_hosted_tools
 from reb_action.gateway.settings import HostedTools
 from reb_action.model.agent import Dialect
 from tests.support.model_server.client import request
@@ -166,6 +168,25 @@ def test_request_without_anything_hosted_passes_byte_for_byte(open_gateway, dial
         _, _, body = request(dialect, key="", results=2)
         assert live.run.seen[-1].body == json.dumps(body).encode()
         assert live.vendor.removed == {}
+
+
+def test_single_object_where_a_list_belongs_is_checked_too():
+    fields = {
+        "contents": {"role": "user", "parts": {"fileData": {"fileUri": URL}}},
+        "tools": {"googleSearch": {}},
+    }
+    rules = DIALECTS[Dialect.GEMINI].hosted
+    assert sorted(find_hosted_tools(fields, rules, remove=True)) == ["file address", "googleSearch"]
+    assert "tools" not in fields
+    assert "evil.example" not in json.dumps(fields)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_key_in_another_case_does_not_escape(open_gateway, dialect):
+    with open_gateway("text", dialect, hosted_tools=HostedTools.REMOVE) as live:
+        assert live.ask(dialect, Tools=[{"type": "web_search"}]).status == 200
+        assert "Tools" not in sent(live)
+        assert live.vendor.removed == {"Tools": 1}
 
 
 def test_tools_within_a_namespace_are_split(open_gateway):
