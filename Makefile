@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Tests that need only Python and git, each within seconds.
 PLAIN := not (act or agents or browser or docker or slow)
 
-.PHONY: demo test test-plain lint lock schemas bench clean description
+.PHONY: demo test test-plain lint lock schemas prices bench clean description
 
 demo: .venv/run
 	$(BIN)/reb demo
@@ -64,6 +64,10 @@ lock: .venv/dev
 
 schemas: .venv/dev
 	$(BIN)/python schemas/generate.py
+
+# The list is committed with its date; genai-prices is no dependency.
+prices: .venv/dev
+	$(BIN)/uv run --quiet --no-project --with genai-prices==0.2.3 python prices/generate.py
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache results
