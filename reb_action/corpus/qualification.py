@@ -1,15 +1,20 @@
 """Says which cells are qualified, from the records beside the manifests."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from reb_action import documents
+from reb_action.documents import Json
 from reb_action.model.manifest import Level, Manifest, Outcome
 from reb_action.model.qualification import Qualification
 from reb_action.resources import data_folder
 
 _SEEN: Final = (Outcome.PASSED, Outcome.FAILED)
+# Keys of an entry point that are newer than the first records. With its default such a key changes
+# nothing about a run, so it must not change the hash of a run that was recorded without it.
+_LATER_KEYS: Final[Mapping[str, Json]] = {"writes": []}
 
 
 def is_qualified(manifest: Manifest, level: Level) -> bool:
@@ -58,6 +63,9 @@ def run_of(manifest: Manifest, level: Level) -> str:
     These are the commit, the entry point, the files, the assets and the frameworks, whose libraries
     are asked for.
     """
-    entrypoint = manifest.entrypoints[level]
+    entrypoint = cast(dict[str, Json], documents.to_json(manifest.entrypoints[level]))
+    for name, default in _LATER_KEYS.items():
+        if entrypoint[name] == default:
+            del entrypoint[name]
     parts = (manifest.commit, entrypoint, manifest.files, manifest.assets, manifest.frameworks)
     return hashlib.sha256(documents.dump_json(documents.to_json(parts))).hexdigest()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.errors import DocumentError
-from reb_action.errors import UsageError
-from reb_action.model.manifest import Level
 from reb_action.corpus import manifests
+from reb_action.errors import DocumentError, UsageError
+from reb_action.model.manifest import Level
 
 BASE = (Path(__file__).parents[1] / "demo" / "manifest.yaml").read_text()
 ASSET = "assets:\n  - {{path: {path}, url: {url}, sha256: {sha256}}}\n"

@@ -4,14 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.model.manifest import Framework
-from reb_action.model.manifest import Level
-from reb_action.model.manifest import Outcome
-from reb_action.model.qualification import Control
-from reb_action.model.qualification import Qualification
-from tests.support.evidence import MANIFEST
-from reb_action.corpus import qualification
 from reb_action import documents
+from reb_action.corpus import qualification
+from reb_action.model.manifest import Framework, Level, Outcome
+from reb_action.model.qualification import Control, Qualification
+from tests.support.evidence import MANIFEST
 
 
 def control(outcome):
@@ -53,11 +50,20 @@ def test_what_was_seen_is_qualified_and_nothing_else(keep):
         {"commit": "f" * 40},
         {"files": {"start.py": "pass"}},
         {"entrypoints": {Level.C1: replace(MANIFEST.entrypoints[Level.C1], timeout_seconds=7)}},
+        {"entrypoints": {Level.C1: replace(MANIFEST.entrypoints[Level.C1], writes=("log.txt",))}},
         {"entrypoints": {}, "not_applicable": {Level.C1: "why"}},
         {"frameworks": ()},
         {"frameworks": (Framework.JAX,)},
     ],
-    ids=["commit", "files", "entry point", "no entry point", "no framework", "framework"],
+    ids=[
+        "commit",
+        "files",
+        "entry point",
+        "tracked files it writes",
+        "no entry point",
+        "no framework",
+        "framework",
+    ],
 )
 def test_another_run_is_not_qualified_by_it(keep, change):
     keep(record())
