@@ -212,8 +212,8 @@ def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_
     assert told.exit_code == 0
     assert told.stderr == (
         "reb: index.html differs from the page that this reb renders: it is from another"
-        " release, or was changed; go by this verdict, or make it again by reb judge --write\n"
-        + unsigned
+        " release, or was changed; trust this verdict, or write the page again with reb judge"
+        " --write\n" + unsigned
     )
     assert told.stdout == judged(layout).stdout
     assert judged(layout, "--write").exit_code == 0
