@@ -1,6 +1,7 @@
 """Prints progress and results: tables in a terminal, plain lines in a pipe.
 
-Only a terminal imports rich: a workflow step writes to a pipe and should not pay for the import.
+Each function imports what it prints with: a workflow step pays for no import that it does not use,
+and a pipe does not need rich.
 """
 
 import sys
@@ -12,17 +13,14 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from reb_action import documents
-from reb_action.model.manifest import Level
-from reb_action.model.scoreboard import Scoreboard
-from reb_action.model.verdict import Verdict
 from reb_action.progress import Progress
-from reb_action.render.board_lines import board_lines
-from reb_action.render.lines import short_lines, stamp_line, verdict_lines
-from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from reb_action.model.manifest import Level
+    from reb_action.model.scoreboard import Scoreboard
+    from reb_action.model.verdict import Verdict
 
 _COLUMNS: Final = 72
 """Minimum width of a terminal for tables; narrower ones get plain lines."""
@@ -43,6 +41,8 @@ def show_progress(*, quiet: bool) -> Generator[Progress]:
         with live_progress(_console(sys.stderr), began=began) as show:
             yield show
     else:
+        from reb_action.render.lines import stamp_line
+
         yield lambda line: click.echo(stamp_line(line, time.monotonic() - began), err=True)
 
 
@@ -51,33 +51,39 @@ def print_note(line: str) -> None:
     click.echo(line, err=True)
 
 
-def print_verdict(verdict: Verdict, unqualified: Collection[Level]) -> None:
+def print_verdict(verdict: "Verdict", unqualified: "Collection[Level]") -> None:
     """Print a verdict: tables in a terminal that is wide enough, plain lines elsewhere."""
     if _fits(sys.stdout, columns=_COLUMNS):
         from reb_action.render.terminal.verdict import verdict_tables
 
         _console(sys.stdout).print(verdict_tables(verdict, unqualified))
     else:
+        from reb_action.render.lines import verdict_lines
+
         click.echo("\n".join(verdict_lines(verdict, unqualified)))
 
 
-def print_scoreboard(board: Scoreboard) -> None:
+def print_scoreboard(board: "Scoreboard") -> None:
     """Print a scoreboard: tables in a terminal that is wide enough, plain lines elsewhere."""
     if _fits(sys.stdout, columns=_BOARD_COLUMNS):
         from reb_action.render.terminal.scoreboard import board_tables
 
         _console(sys.stdout).print(board_tables(board))
     else:
+        from reb_action.render.board_lines import board_lines
+
         click.echo("\n".join(board_lines(board)))
 
 
-def print_summary(verdict: Verdict, notes: str | None) -> None:
+def print_summary(verdict: "Verdict", notes: str | None) -> None:
     """Print the agent's claims and the observations of the probes."""
     if _fits(sys.stdout, columns=_COLUMNS):
         from reb_action.render.terminal.verdict import short_table
 
         _console(sys.stdout).print(short_table(verdict, notes))
     else:
+        from reb_action.render.lines import short_lines
+
         click.echo("\n".join(short_lines(verdict, notes)))
 
 
@@ -96,21 +102,26 @@ def _console(stream: TextIO) -> "Console":
     return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
-def show_verdict(verdict: Verdict, *, as_json: bool, folder: Path) -> None:
+def show_verdict(verdict: "Verdict", *, as_json: bool, folder: Path) -> None:
     """Print a verdict for people, or as JSON for machines."""
     if as_json:
+        from reb_action import documents
+
         click.echo(documents.dump_json(documents.to_json(verdict)).decode(), nl=False)
         return
     from reb_action.results.page import unqualified
+    from reb_action.session.layout import SessionLayout
 
     layout = SessionLayout(folder=folder)
     print_verdict(verdict, unqualified(layout))
     click.echo(f"Results: {layout.page}")
 
 
-def show_scoreboard(board: Scoreboard, *, as_json: bool) -> None:
+def show_scoreboard(board: "Scoreboard", *, as_json: bool) -> None:
     """Print a scoreboard for people, or as JSON (scoreboard.json) for machines."""
     if as_json:
+        from reb_action import documents
+
         click.echo(documents.encode(board, kind="scoreboard").decode(), nl=False)
     else:
         print_scoreboard(board)

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from reb_action.cli.groups import PlaceOptions
-from reb_action.cli.options import levels_option, place_options, repository_argument
+from reb_action.cli.options import levels_option, repository_argument
+from reb_action.cli.trial_options import place_options
 from reb_action.model.manifest import Level
 
 

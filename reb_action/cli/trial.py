@@ -13,8 +13,8 @@ from reb_action.cli.options import (
     deadline_option,
     folder_argument,
     gate_options,
-    trial_options,
 )
+from reb_action.cli.trial_options import trial_options
 from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
 

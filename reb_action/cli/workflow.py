@@ -18,9 +18,9 @@ from reb_action.cli.options import (
     model_url_option,
     parse_words,
     pass_group,
-    runner_options,
 )
 from reb_action.cli.publish import publish
+from reb_action.cli.trial_options import runner_options
 from reb_action.errors import DeadlineError, GateError, SandboxError
 from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
