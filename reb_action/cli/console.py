@@ -32,17 +32,17 @@ _BOARD_COLUMNS: Final = 100
 @contextmanager
 def show_progress(*, quiet: bool) -> Generator[Progress]:
     """Yield a function that prints progress to standard error; standard output is for results."""
-    began = time.monotonic()
     if quiet:
         yield lambda _: None
     elif _is_terminal(sys.stderr):
         from reb_action.cli.live_progress import live_progress
 
-        with live_progress(_console(sys.stderr), began=began) as show:
+        with live_progress(_console(sys.stderr), began=time.monotonic()) as show:
             yield show
     else:
         from reb_action.render.lines import stamp_line
 
+        began = time.monotonic()
         yield lambda line: click.echo(stamp_line(line, time.monotonic() - began), err=True)
 
 

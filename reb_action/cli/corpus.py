@@ -48,9 +48,8 @@ def qualify(
 ) -> None:
     """Verify a manifest with positive and negative controls.
 
-    Records which levels of REPOSITORY pass in a correct environment and fail in a broken one.
-    Exit code 1 if a level is not qualified. Nothing is recorded if the environment could not be
-    built, or if the level fails in the correct environment.
+    Exit code 1 if a level of REPOSITORY is not qualified. Nothing is recorded if the correct
+    environment could not be built, or if the level fails in it.
     """
     from datetime import UTC, datetime
 
@@ -60,9 +59,9 @@ def qualify(
     from reb_action.qualify import qualify as qualifier
 
     options = arguments.make_qualification(repository, folder, place, levels)
-    today = datetime.now(UTC).date().isoformat()
+    date = datetime.now(UTC).date().isoformat()
     with show_progress(quiet=False) as tell:
-        plan = qualifier.plan(options, cache=cache.absolute(), date=today, base=base)
+        plan = qualifier.plan(options, cache=cache.absolute(), date=date, base=base)
         results = qualifier.qualify(plan, environ=os.environ, tell=tell)
     click.echo("\n".join(qualifier.lines(results)))
     for path in qualifier.record(plan, results):

@@ -59,28 +59,33 @@ def screen(text):
     return [one.rstrip() for one in rows if one.strip()]
 
 
+def without_seconds(lines):
+    """Return lines with the stamp [00:00]: on a loaded machine a second may pass."""
+    return [re.sub(r"^\[00:0\d\]", "[00:00]", line) for line in lines]
+
+
 LINES = ["[00:00] one [bold]is[/] being observed", f"[00:00] two {'x' * 200}"]
 
 
 def test_progress_in_a_log_is_plain_lines():
     for environ in ({}, {"FORCE_COLOR": "1"}):
-        assert run(terminal=False, **environ).splitlines() == LINES
+        assert without_seconds(run(terminal=False, **environ).splitlines()) == LINES
 
 
 def test_progress_in_a_dumb_terminal_is_plain_lines():
-    assert run(terminal=True, TERM="dumb").splitlines() == LINES
+    assert without_seconds(run(terminal=True, TERM="dumb").splitlines()) == LINES
 
 
 def test_progress_in_a_terminal_is_alive_and_leaves_the_same_lines():
     text = run(terminal=True)
     assert "00:00\x1b[0m one [bold]is[/] being observed" in text
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1
-    assert screen(text) == LINES
+    assert without_seconds(screen(text)) == LINES
 
 
 def test_progress_that_is_interrupted_keeps_its_last_line():
     text = run(terminal=True, program=f"{PROGRAM}    raise SystemExit(3)\n", status=3)
-    assert screen(text) == LINES
+    assert without_seconds(screen(text)) == LINES
     assert text.count("\x1b[?25h") == 1
 
 
