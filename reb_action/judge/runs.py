@@ -72,6 +72,8 @@ def _decoy_fault(seen: RunObservation) -> str | None:
         return "the proofs hold even when the repository's code is taken out: they are staged"
     if not seen.decoy.token_seen:
         return "the interpreter does not run the repository's file when told to"
+    if seen.decoy.exit_code is None:
+        return "the decoy run did not end, so what it would have staged is not known"
     return _changed(seen.decoy.changed, "decoy") if seen.decoy.changed else None
 
 

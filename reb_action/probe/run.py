@@ -22,7 +22,6 @@ from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source.pristine import Source
 
-DECOY_TIMEOUT_SECONDS: Final = 300
 _RANK_LOG_BYTES: Final = 4 * 1024 * 1024
 _RANK_LOGS: Final = 64
 
@@ -146,7 +145,6 @@ def _decoy(
     request = replace(
         request,
         collect=(*request.collect, path),
-        timeout_seconds=min(request.timeout_seconds, DECOY_TIMEOUT_SECONDS),
     )
     search = LogSearch(_at(context, level, out), hidden=context.hidden)
     with checkout.replaced(entrypoint.decoy, text):

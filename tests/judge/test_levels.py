@@ -229,6 +229,11 @@ RUNS = {
     ),
     "no proof looked for": (run(proofs=()), PASSED, "no proof was looked for"),
     "no decoy run": (run(decoy=None), PASSED, "the decoy run was not made"),
+    "decoy that did not end": (
+        run(decoy=decoy(exit_code=None)),
+        PASSED,
+        "the decoy run did not end, so what it would have staged is not known",
+    ),
     "proofs staged": (
         run(decoy=decoy(proofs_satisfied=True)),
         PASSED,
