@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = """
 import sys
 from pathlib import Path
-from sandbox_fixtures import shell, spec_for
+from tests.support.sandbox_fixtures import shell, spec_for
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Kind
 sandbox = select.start(spec_for(Kind(sys.argv[1]), Path(sys.argv[2]), session=sys.argv[3]))

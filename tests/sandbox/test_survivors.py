@@ -15,7 +15,7 @@ from reb_action.sandbox import select
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.protocol import Command, Kind, Sandbox
 from tests.probe.test_supervisor import context_of, request_of
-from tests.support.sandbox_fixtures import KINDS, Start, spec_for
+from tests.support.sandbox_fixtures import KINDS, Start, shell, spec_for
 
 SEED = int(os.environ.get("REB_SEED", "14"))
 ISOLATED = pytest.mark.skipif(
@@ -238,3 +238,14 @@ def isolate_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Have local sandboxes work as on a machine without PID namespaces, and alone on it."""
     monkeypatch.setattr("reb_action.sandbox.local.sandbox.isolation", lambda: Isolation.NONE)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
+
+
+def test_interrupt_of_process_1_does_not_end_the_command_or_its_supervisor(start):
+    sandbox = start(Kind.LOCAL)
+    ended = shell(sandbox, "kill -INT 1; echo still here")
+    assert (ended.exit_code, ended.stdout) == (0, b"still here\n")
+
+
+def test_command_itself_can_be_interrupted(start):
+    ended = shell(start(Kind.LOCAL), "kill -INT $$; echo not reached")
+    assert (ended.exit_code, ended.stdout) == (130, b"")

@@ -42,6 +42,8 @@ def main() -> None:
     """Start the command, then wait for it and for all that it leaves."""
     mode, source, target = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(target, False)
+    # The kernel delivers to process 1 only what it has a handler for, and Python handles SIGINT.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(source, "rb") as stream:
         command = json.load(stream)
     if mode == "none":
@@ -119,7 +121,8 @@ def _serve(
 
 
 def _execute(argv: list[str], cwd: str, env: dict[str, str]) -> None:
-    # Python ignores these two; an ignored signal would stay ignored in the command.
+    # Ignored above or by Python itself; an ignored signal would stay ignored in the command.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     code = NO_FOLDER
