@@ -15,7 +15,7 @@ from reb_action.gateway.model_names import needs_responses
 from reb_action.model.agent import Dialect
 from reb_action.sandbox.protocol import Kind, Network
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PLACE = Place(kind=Kind.DOCKER, network=Network.OPEN)
 
 

@@ -17,7 +17,7 @@ from reb_action.corpus.manifests import load_folder
 from reb_action.errors import SourceError
 from reb_action.imports import imported_names, is_counted, sufficient_source
 from reb_action.model.manifest import Manifest
-from reb_action.probe.toolchain import find_toolchain, place
+from reb_action.probe.toolchain import copy_toolchain, find_toolchain
 from reb_action.resources import data_folder
 from reb_action.source.checkout import checkout
 from reb_action.source.pristine import Source
@@ -34,7 +34,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools")
-    place(find_toolchain(), folder)
+    copy_toolchain(find_toolchain(), folder)
     return folder
 
 
