@@ -56,7 +56,7 @@ def layout(original, tmp_path):
 
 
 def decide(layout, fail_on="any"):
-    return gate.conclude_trial(layout, judge_gate.parse(fail_on), Context())
+    return gate.conclude_trial(layout, judge_gate.parse_fail_on(fail_on), Context())
 
 
 def change(layout, level, **fields):
@@ -176,13 +176,13 @@ SCORINGS = {
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_gate_goes_by_the_scoring(lucky, scoring):
-    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse("C1", scoring=scoring))
+    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse_fail_on("C1", scoring=scoring))
     assert (decision.standing, decision.highest, decision.closed) == SCORINGS[scoring]
 
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
-    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse("never", scoring=scoring))
+    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse_fail_on("never", scoring=scoring))
     told = {
         Scoring.STRICT: "2 of 3 levels passed",
         Scoring.PAPER: "3 of 3 levels passed",
@@ -203,4 +203,4 @@ def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
 def test_unknown_fail_on_names_what_is_known(text):
     with pytest.raises(UsageError, match="use never, invalid, any, or levels of C0, C1"):
-        judge_gate.parse(text)
+        judge_gate.parse_fail_on(text)
