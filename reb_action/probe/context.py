@@ -59,7 +59,7 @@ class ProbeContext:
         return f"{self.layout.tools}/probes/{name}.py"
 
     def run(self, command: Command) -> Ended:
-        """Run a command of ours when no process of an earlier one is left."""
+        """Run a command of the harness once no process of an earlier one is left."""
         self.sandbox.clear()
         return self.sandbox.run(command)
 

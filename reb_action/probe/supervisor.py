@@ -85,7 +85,7 @@ class _Told:
 def supervise(
     context: ProbeContext, request: Request, *, stdout: Output | None = None
 ) -> Supervised:
-    """Run a request to its end; a supervisor that was killed is a finding, not a fault of ours.
+    """Run a request to its end; a killed supervisor is a finding about the environment.
 
     Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
     only if it ended well, and if nothing that it started runs when the answer has come.

@@ -38,7 +38,7 @@ def forward(
     request_line: str,
     headers: Mapping[str, str],
 ) -> None:
-    """Send the client's request with this request line and these headers of ours.
+    """Send the client's request with this request line and our headers.
 
     A second request on the connection is not read: it could name another host.
     """

@@ -180,7 +180,7 @@ def _folders(path: PurePosixPath) -> Iterator[PurePosixPath]:
 
 
 def _place(folder: str) -> PurePosixPath:
-    """Return a folder relative to the root; raises SandboxError where no files of ours belong."""
+    """Return a folder relative to the root; raises SandboxError where the harness may not write."""
     base = PurePosixPath(folder).relative_to("/")
     if base.parts[:1] not in _PLACES or ".." in base.parts:
         message = f"/{base} is not a place for files of ours; put them into the workspace, the home"

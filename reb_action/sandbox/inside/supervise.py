@@ -1,4 +1,4 @@
-"""Runs one command of a local sandbox and adopts whatever it leaves behind.
+"""Runs one command of a local sandbox and adopts the processes that it leaves behind.
 
 Started as `python -I -S supervise.py MODE IN OUT`. Reads {"argv", "cwd", "env"} as JSON from the
 descriptor IN, writes the exit code in decimal to the descriptor OUT when the command has ended,

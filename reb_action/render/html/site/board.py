@@ -28,7 +28,7 @@ PAPER_COLUMNS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaperRow:
-    """A row by the paper's scoring: an agent of ours, or a published one."""
+    """A row by the paper's scoring: a measured agent, or a published one."""
 
     score: AgentScore | None
     published: Published | None
