@@ -219,7 +219,7 @@ def cancelled(once, product):
         ) as running:
             for line in running.stdout:
                 lines.append(line)
-                if "is at work" in line:
+                if "running the agent" in line:
                     time.sleep(1)
                     running.send_signal(signal.SIGINT)
         return Run(code=running.returncode, records=tuple(records("".join(lines))))
