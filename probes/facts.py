@@ -11,6 +11,8 @@ import sys
 import sysconfig
 
 PTH_LIMIT = 16 << 20
+# Python runs .pth files of these folders alone; elsewhere a large one is a checkpoint.
+SITE_FOLDERS = ("site-packages", "dist-packages")
 
 here = os.path.dirname(os.path.abspath(__file__))
 texts = [entry for entry in sys.path if isinstance(entry, str)]
@@ -40,15 +42,22 @@ def size(folder):
 
 
 def has_code(path):
-    """Tell whether a file, which may as well be a checkpoint or no file, has lines that import."""
+    """Tell whether Python would run lines of a .pth file, or might, where it is too large to read.
+
+    Python 3.13 skips a byte order mark and splits at form feeds too; older ones split at less.
+    """
     try:
         if not os.path.isfile(path):
             return False
         with open(path, "rb") as stream:
-            lines = stream.read(PTH_LIMIT).splitlines()
+            data = stream.read(PTH_LIMIT + 1)
     except OSError:
         return False
-    return any(line.startswith((b"import ", b"import\t")) for line in lines)
+    lines = data.decode("utf-8-sig", "replace").splitlines()
+    if any(line.startswith(("import ", "import\t")) for line in lines):
+        return True
+    is_site = os.path.basename(os.path.dirname(path)) in SITE_FOLDERS
+    return is_site and len(data) > PTH_LIMIT
 
 
 def hooks():

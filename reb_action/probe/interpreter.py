@@ -177,7 +177,7 @@ def _interpreter(
         prefix=_text(told.prefix),
         prefix_bytes=told.prefix_bytes,
         search_paths=_texts(told.search_paths),
-        hooks=_texts(told.hooks),
+        hooks=_hooks(told.hooks),
         frameworks=facts,
     )
 
@@ -226,6 +226,12 @@ def _is_genuine(
 
 def _text(value: object) -> str:
     return str(value)[:_TEXT_LIMIT]
+
+
+def _hooks(hooks: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the hooks, and how many are left out, so that none hides among many."""
+    left_out = len(hooks) - _LIST_LIMIT
+    return (*_texts(hooks), *((f"and {left_out} more",) if left_out > 0 else ()))
 
 
 def _texts(items: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 from reb_action.corpus.manifests import load
 from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.interpreter import observe_interpreter, parse_hexversion
+from reb_action.probe.interpreter import _hooks, observe_interpreter, parse_hexversion
 from reb_action.probe.survey import InterpreterFile
 from reb_action.resources import data_folder
 from tests.support.evidence import report
@@ -63,8 +63,10 @@ def test_what_is_no_file_with_lines_that_import_is_no_hook(tmp_path):
     (folder / "weights.pth").write_bytes(b"\x80\x02\xff" * 1000)
     (folder / "path.pth").write_text("/somewhere\n")
     (folder / "hook.pth").write_bytes(b"\xff\nimport os\n")
+    (folder / "mark.pth").write_bytes(b"\xef\xbb\xbfimport os\n")
+    (folder / "feed.pth").write_bytes(b"#\x0cimport os\n")
     (folder / "tab.pth").write_text("import\tos\n")
-    assert hooks(tmp_path, folder) == ["hook.pth", "tab.pth"]
+    assert hooks(tmp_path, folder) == ["feed.pth", "hook.pth", "mark.pth", "tab.pth"]
 
 
 def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
@@ -73,6 +75,20 @@ def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
     (folder / "model.pth").touch()
     os.truncate(folder / "model.pth", 1 << 40)
     assert hooks(tmp_path, folder) == []
+
+
+@pytest.mark.parametrize(("name", "listed"), [("site-packages", ["a.pth"]), ("models", [])])
+def test_file_too_large_to_read_is_a_hook_where_python_runs_it(tmp_path, name, listed):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "a.pth").write_bytes(b"#" * (16 << 20) + b"\nimport os\n")
+    assert hooks(tmp_path, folder) == listed
+
+
+def test_hooks_that_are_left_out_are_counted():
+    names = tuple(f"pth: {number}" for number in range(203))
+    assert _hooks(names) == (*names[:200], "and 3 more")
+    assert _hooks(names[:200]) == names[:200]
 
 
 SIZE = "import sys; sys.path.insert(0, sys.argv[1]); import facts; print(facts.size(sys.argv[2]))"
