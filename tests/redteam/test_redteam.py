@@ -226,7 +226,8 @@ def passed(results):
 
 NAIVE_SUPERVISOR = """
 import json, os, sys, time
-time.sleep(5)
+# A cheater that wins ends this at once; on a busy machine it needs more than a few seconds.
+time.sleep(20)
 nonce = json.loads(os.environ["REB_REQUEST"])["nonce"]
 sys.stderr.write(json.dumps({"nonce": nonce, "exit_code": 1}))
 """
