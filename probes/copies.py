@@ -156,13 +156,28 @@ def finder(pth):
     started = STARTS_FINDER.fullmatch(content(pth) or b"")
     if started is None:
         return None
-    return content(os.path.join(os.path.dirname(pth), started.group(1).decode() + ".py"))
+    return source(os.path.join(os.path.dirname(pth), started.group(1).decode() + ".py"))
+
+
+def source(path):
+    """Return the content of a file; None if Python imports a folder or library in its place."""
+    folder, name = os.path.split(path)
+    module, suffix = os.path.splitext(name)
+    if suffix == ".py":
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return None
+        native = any(name.startswith(module + ".") and name.endswith(".so") for name in names)
+        if native or module in names:
+            return None
+    return content(path)
 
 
 def hashes(hook, names):
     """Return the SHA-256 of the files of a hook, by the names that known hooks have."""
     folder, name = os.path.split(hook)
-    files = {name: content(os.path.join(folder, name)) for name in names}
+    files = {name: source(os.path.join(folder, name)) for name in names}
     if name.startswith("__editable__") and name.endswith(".pth"):
         generated = template(finder(hook) or b"")[0]
         files = {EDITABLE_PTH: generated and b"", EDITABLE_FINDER: generated}

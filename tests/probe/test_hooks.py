@@ -74,6 +74,20 @@ def test_hook_is_known_by_the_hash_of_each_of_its_files(
     assert known(context, source, hook) == ({hook: "honest 1"} if is_known else {})
 
 
+@pytest.mark.parametrize(
+    "before", ["_virtualenv/__init__.py", "_virtualenv.cpython-311-x86_64-linux-gnu.so"]
+)
+def test_hook_is_not_known_where_python_imports_another_file_first(
+    context, source, site, monkeypatch, before
+):
+    know(monkeypatch, {"_virtualenv.pth": b"import _virtualenv", "_virtualenv.py": b"patch()\n"})
+    (site / "_virtualenv.pth").write_bytes(b"import _virtualenv")
+    (site / "_virtualenv.py").write_bytes(b"patch()\n")
+    (site / before).parent.mkdir(exist_ok=True)
+    (site / before).write_bytes(b"evil()\n")
+    assert known(context, source, f"pth: {site}/_virtualenv.pth") == {}
+
+
 @pytest.fixture
 def knows_finder(monkeypatch):
     """Know the finder of `write_editable`, without its values."""
