@@ -249,3 +249,10 @@ def test_interrupt_of_process_1_does_not_end_the_command_or_its_supervisor(start
 def test_command_itself_can_be_interrupted(start):
     ended = shell(start(Kind.LOCAL), "kill -INT $$; echo not reached")
     assert (ended.exit_code, ended.stdout) == (130, b"")
+
+
+@pytest.mark.parametrize("name", [".halted", ".unended"])
+def test_file_of_a_command_does_not_stop_the_sandbox(start, name):
+    sandbox = start(Kind.LOCAL)
+    shell(sandbox, f"echo give up > {sandbox.layout.workspace}/../{name}")
+    assert shell(sandbox, "echo on").stdout == b"on\n"

@@ -36,6 +36,7 @@ from reb_action.sandbox.protocol import (
 )
 from reb_action.sandbox.wait import Patience
 
+# Markers beside the sandbox folder: within it an agent could write them and stop a measurement.
 _HALTED = ".halted"
 _UNENDED = ".unended"
 
@@ -135,16 +136,18 @@ class LocalSandbox:
         return self._end_processes()
 
     def halt(self) -> tuple[str, ...]:
-        (self._root / _HALTED).touch()
+        self._marker(_HALTED).touch()
         return self._end_processes()
 
     def resume(self, *, network: Network) -> None:  # noqa: ARG002
         """Let commands run again; the network of this machine stays as it is."""
-        (self._root / _HALTED).unlink(missing_ok=True)
+        self._marker(_HALTED).unlink(missing_ok=True)
 
     def remove(self) -> None:
         self._end_processes()
         remove_tree(self._root)
+        for ending in (_HALTED, _UNENDED):
+            self._marker(ending).unlink(missing_ok=True)
         neighbours.leave(self._trace)
 
     def _settle(self, started: Started, *, in_order: bool) -> None:
@@ -154,11 +157,11 @@ class LocalSandbox:
             self._end_processes()
 
     def _require_running(self) -> None:
-        if not self._root.is_dir() or (self._root / _HALTED).exists():
+        if not self._root.is_dir() or self._marker(_HALTED).exists():
             message = f"The local sandbox in {self._root} was halted or removed; start it again."
             raise SandboxError(message)
-        if (self._root / _UNENDED).exists():
-            raise UnendedError((self._root / _UNENDED).read_text(encoding="utf-8"))
+        if self._marker(_UNENDED).exists():
+            raise UnendedError(self._marker(_UNENDED).read_text(encoding="utf-8"))
 
     def _end_processes(self) -> tuple[str, ...]:
         try:
@@ -178,7 +181,10 @@ class LocalSandbox:
 
     def _give_up(self, why: str) -> None:
         if self._root.is_dir():
-            (self._root / _UNENDED).write_text(why, encoding="utf-8")
+            self._marker(_UNENDED).write_text(why, encoding="utf-8")
+
+    def _marker(self, ending: str) -> Path:
+        return self._root.with_name(self._root.name + ending)
 
     def _is_own(self, trace: Trace) -> bool:
         return (trace.session, trace.mount) == (self._trace.session, self._trace.mount)
