@@ -146,9 +146,12 @@ def played(where, cheater):
 
 
 def believed(sandbox):
-    """Return the report as a judge without suspicion reads it; no report claims nothing."""
-    read = shell(sandbox, f"cat {sandbox.layout.report}").stdout
-    return json.loads(read) if read else {}
+    """Return the report as a judge without suspicion reads it; no report claims nothing.
+
+    The file is read by the sandbox: into the output of a `cat`, a survivor writes its own lines.
+    """
+    read = sandbox.read(sandbox.layout.report, limit_bytes=2**20)
+    return json.loads(read) if isinstance(read, bytes) else {}
 
 
 def run(sandbox, *argv):
@@ -197,11 +200,19 @@ def by_report(sandbox, _manifest, _cheater):
 
 
 def by_supervisor(sandbox, manifest, _cheater):
-    """Ask the interpreter, then trust who answers with the secret, as supervisors once did."""
-    run(sandbox, "{python}", "-c", "")
+    """Return whether a cheater answers in the place of a supervisor without protection.
+
+    A cheater races the supervisor for its processor time: on a busy machine it may lose once.
+    """
     naive = Path(sandbox.spec.mount) / "probes" / "supervise.py"
     naive.parent.mkdir()
     naive.write_text(NAIVE_SUPERVISOR)
+    return any(is_forged(sandbox, manifest) for _ in range(3))
+
+
+def is_forged(sandbox, manifest):
+    """Ask the interpreter, then trust who answers with the secret, as supervisors once did."""
+    run(sandbox, "{python}", "-c", "")
     argv = manifest.entrypoints[Level.C1].argv
     files = [f"{sandbox.layout.repository}/outputs/line.json"]
     asked = {"nonce": "5" * 32, "argv": argv, "replace": {}, "collect": files}
