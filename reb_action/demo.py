@@ -8,8 +8,8 @@ from typing import Final
 
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Manifest
+from reb_action.model.report import Report
 from reb_action.model.verdict import Verdict
 from reb_action.progress import Progress
 from reb_action.resources import data_folder

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from reb_action.judge.hallucinations import Observed, count_hallucinations
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.model.observation import CudaObservation, FrameworkFacts, Interpreter
+from reb_action.model.report import Report
 from reb_action.model.verdict import Audit, Claim, ClaimKind, LevelResult, Standing
 
 # A number in a report can have hundreds of digits.

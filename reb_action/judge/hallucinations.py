@@ -9,9 +9,9 @@ of the paper's validators.
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework, Outcome
 from reb_action.model.observation import CudaObservation, Interpreter
+from reb_action.model.report import Report
 from reb_action.model.verdict import LevelResult
 
 # With fewer GPUs the paper calls a distributed run inconclusive and does not count it.

@@ -10,13 +10,6 @@ from reb_action.judge.diagnosis.level import diagnose_level
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
-from reb_action.model.agent import (
-    PAPER_FIELDS,
-    FieldFault,
-    Report,
-    ReportFault,
-    find_blocking_fault,
-)
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Framework, Level, Outcome
@@ -25,6 +18,13 @@ from reb_action.model.observation import (
     ImportsObservation,
     Observation,
     RunObservation,
+)
+from reb_action.model.report import (
+    PAPER_FIELDS,
+    FieldFault,
+    Report,
+    ReportFault,
+    find_blocking_fault,
 )
 from reb_action.model.verdict import UNASKED, Audit, Claim, LevelResult, Verdict
 

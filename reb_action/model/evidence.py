@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.agent import AgentRun, Freeze
 from reb_action.model.manifest import Level, Trial
 from reb_action.model.observation import Interpreter, Observation
+from reb_action.model.report import Report, ReportFault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from reb_action.model.agent import AgentRun, FieldFault, ReportFault, Touched
+from reb_action.model.agent import AgentRun, Touched
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level, Outcome
+from reb_action.model.report import FieldFault, ReportFault
 
 UNASKED: Final = "not measured: this trial was asked to leave it out"
 """The reason of a level that was not asked for, whatever else befell the trial."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from reb_action.model.agent import Report
 from reb_action.model.observation import PlainAnswers
+from reb_action.model.report import Report
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Manifest
+from reb_action.model.report import Report
 from reb_action.resources import data_folder
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.protocol import Command, Ended, Sandbox

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action.documents import answer_of
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
 from reb_action.model.observation import CudaFacts, CudaObservation, Device
+from reb_action.model.report import Report
 from reb_action.probe import gpu_witness
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise

@@ -8,9 +8,9 @@ from typing import Final
 from reb_action.documents import answer_of
 from reb_action.judge import challenge
 from reb_action.judge.challenge import Challenge
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Framework
 from reb_action.model.observation import FrameworkFacts, Interpreter
+from reb_action.model.report import Report
 from reb_action.probe.answers import ask_interpreter
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise

@@ -10,9 +10,9 @@ from reb_action import imports
 from reb_action.judge import proofs as judge_proofs
 from reb_action.judge import ranks
 from reb_action.judge.log_search import LogSearch
-from reb_action.model.agent import Report
 from reb_action.model.manifest import Entrypoint, FileProof, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
+from reb_action.model.report import Report
 from reb_action.probe import gpu_witness
 from reb_action.probe.context import OFFLINE, ProbeContext, build_environment, make_nonce
 from reb_action.probe.decoy import EXIT_CODE, render_decoy

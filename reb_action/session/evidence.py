@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from reb_action import documents
 from reb_action.errors import DocumentError
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault
+from reb_action.model.agent import AgentRun, Freeze
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import RUN_LEVELS, Level
 from reb_action.model.observation import (
@@ -19,6 +19,7 @@ from reb_action.model.observation import (
     RunObservation,
 )
 from reb_action.model.qualification import Qualification
+from reb_action.model.report import Report, ReportFault
 from reb_action.model.verdict import Verdict
 from reb_action.redaction import redact
 from reb_action.session import report, state

@@ -18,7 +18,7 @@ from reb_action.documents import (
     replace_surrogates,
     show,
 )
-from reb_action.model.agent import (
+from reb_action.model.report import (
     PAPER_FIELDS,
     FieldFault,
     Report,

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from reb_action import documents
-from reb_action.model.agent import Freeze, Report, ReportFault, ReportFaultKind, find_blocking_fault
+from reb_action.model.agent import Freeze
 from reb_action.model.observation import Interpreter
+from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_blocking_fault
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import ModuleScan, scan_modules
 from reb_action.probe.guard import protect_tracked_files

@@ -7,7 +7,6 @@ from reb_action import documents
 from reb_action.errors import UnendedError, UsageError
 from reb_action.judge.judge import judge_level
 from reb_action.judge.levels import spec_of
-from reb_action.model.agent import Report
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level
 from reb_action.model.observation import (
@@ -17,6 +16,7 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
+from reb_action.model.report import Report
 from reb_action.model.verdict import LevelResult
 from reb_action.probe.context import ProbeContext
 from reb_action.probe.cuda import observe_cuda

@@ -10,7 +10,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reb_action.corpus import manifests as corpus_manifests
-from reb_action.model.agent import Report
 from reb_action.model.manifest import (
     Asset,
     Entrypoint,
@@ -24,6 +23,7 @@ from reb_action.model.manifest import (
     Oracle,
     StepsProof,
 )
+from reb_action.model.report import Report
 from reb_action.session.evidence import DOCUMENTS
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from reb_action.judge.claims import audit_claims
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.judge import judge
-from reb_action.model.agent import find_blocking_fault
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.observation import PlainAnswers
+from reb_action.model.report import find_blocking_fault
 from reb_action.model.verdict import ClaimKind, LevelResult, Standing
 from reb_action.session import report as reports
 from tests.support.audited import read_reports

@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from reb_action import documents
 from reb_action.judge.judge import judge, judge_level
 from reb_action.judge.levels import spec_of
-from reb_action.model.agent import Change, Freeze, Report, ReportFault, ReportFaultKind, Touched
+from reb_action.model.agent import Change, Freeze, Touched
 from reb_action.model.diagnosis import Cause
 from reb_action.model.manifest import GPU_LEVELS, Framework, Level, Outcome, Trial
+from reb_action.model.report import Report, ReportFault, ReportFaultKind
 from reb_action.model.verdict import ClaimKind
 from tests.support.evidence import (
     FREEZE,

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from reb_action.judge.gate import Decision, Standing
 from reb_action.judge.judge import judge
-from reb_action.model.agent import FieldFault, Freeze
+from reb_action.model.agent import Freeze
 from reb_action.model.manifest import Level, Outcome, Trial
+from reb_action.model.report import FieldFault
 from reb_action.model.verdict import Scoring
 from reb_action.render.escape import clean, log
 from reb_action.render.lines import verdict_lines

@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 
 from reb_action.corpus import manifests
 from reb_action.judge.judge import judge
-from reb_action.model.agent import (
-    AgentRun,
-    Ending,
-    ReportFault,
-    ReportFaultKind,
-    Usage,
-    UsageEstimate,
-)
+from reb_action.model.agent import AgentRun, Ending, Usage, UsageEstimate
 from reb_action.model.manifest import Level, Outcome, Trial
+from reb_action.model.report import ReportFault, ReportFaultKind
 from reb_action.model.scoreboard import Imports, Known, Published, Share
 from reb_action.model.verdict import ClaimKind, Scoring, Verdict
 from reb_action.render.shares import mean

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reb_action.model.agent import Report, ReportFault, ReportFaultKind, find_blocking_fault
+from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_blocking_fault
 from reb_action.session import report
 
 GOOD = {

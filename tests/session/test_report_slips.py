@@ -7,8 +7,8 @@ from time import monotonic
 import pytest
 
 from reb_action.judge.judge import judge
-from reb_action.model.agent import Report, find_blocking_fault
 from reb_action.model.manifest import Level, Outcome
+from reb_action.model.report import Report, find_blocking_fault
 from reb_action.model.verdict import ClaimKind
 from reb_action.render.remarks import list_remarks
 from reb_action.session import report

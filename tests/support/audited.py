@@ -7,10 +7,10 @@ from pathlib import Path
 
 import yaml
 
-from reb_action.model.agent import PAPER_FIELDS, ReportFaultKind, find_blocking_fault
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Framework, Level, Trial
 from reb_action.model.observation import PlainAnswers
+from reb_action.model.report import PAPER_FIELDS, ReportFaultKind, find_blocking_fault
 from reb_action.session.report import fault, parse
 from tests.support.evidence import (
     FREEZE,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reb_action.model.agent import AgentRun, Ending, Freeze, Report
+from reb_action.model.agent import AgentRun, Ending, Freeze
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Entrypoint, Framework, Level, LogProof, Manifest, Trial
 from reb_action.model.observation import (
@@ -20,6 +20,7 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
+from reb_action.model.report import Report
 
 PYTHON, TORCH = "3.11.2", "2.4.0+cu124"
 PROOF = LogProof(log="^done")

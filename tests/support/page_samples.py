@@ -8,9 +8,6 @@ from reb_action.model.agent import (
     Change,
     Ending,
     Freeze,
-    Report,
-    ReportFault,
-    ReportFaultKind,
     Touched,
     Usage,
     UsageEstimate,
@@ -44,6 +41,7 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
+from reb_action.model.report import Report, ReportFault, ReportFaultKind
 from reb_action.render.html.page import View
 
 PYTHON = "/home/agent/miniconda3/envs/mamba/bin/python"

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import cache
 
 from reb_action.judge.judge import judge
-from reb_action.model.agent import AgentRun, Ending, ReportFault, ReportFaultKind, Usage
+from reb_action.model.agent import AgentRun, Ending, Usage
 from reb_action.model.manifest import Level, Trial
+from reb_action.model.report import ReportFault, ReportFaultKind
 from reb_action.score import score
 from tests.support.evidence import (
     AGENT_RUN,

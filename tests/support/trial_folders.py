@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reb_action import documents
 from reb_action.judge.judge import judge
-from reb_action.model.agent import Report
+from reb_action.model.report import Report
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.session import evidence as recorded
 from reb_action.session.evidence import kind_of

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from reb_action.model.agent import AgentRun, Freeze, Report, ReportFault, VendorRecord
+from reb_action.model.agent import AgentRun, Freeze, VendorRecord
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import RUN_LEVELS, Level, Manifest, Trial
 from reb_action.model.observation import (
@@ -11,6 +11,7 @@ from reb_action.model.observation import (
     Interpreter,
     RunObservation,
 )
+from reb_action.model.report import Report, ReportFault
 from tests.support.evidence import MANIFEST
 
 # JSON knows no NaN and no infinity; a value of ours that holds one cannot be written.

@@ -17,8 +17,9 @@ from reb_action.cli.main import cli
 from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
 from reb_action.errors import DocumentError, SourceError, UsageError
-from reb_action.model.agent import Ending, ReportFaultKind
+from reb_action.model.agent import Ending
 from reb_action.model.manifest import Level, LogProof, Outcome
+from reb_action.model.report import ReportFaultKind
 from reb_action.model.verdict import ClaimKind
 from reb_action.results import page as results_page
 from reb_action.sandbox.protocol import Kind

@@ -14,7 +14,8 @@ from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
 from reb_action.gateway import Gateway
 from reb_action.gateway.model_names import is_same_model
-from reb_action.model.agent import Account, AgentRun, Ending, Report, Tally
+from reb_action.model.agent import Account, AgentRun, Ending, Tally
+from reb_action.model.report import Report
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
 from reb_action.session.report import LIMIT_BYTES, parse

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from jinja2 import nodes
 
 from reb_action.corpus import paper
-from reb_action.model.agent import ReportFault, ReportFaultKind
 from reb_action.model.manifest import Level
 from reb_action.model.observation import RunObservation
+from reb_action.model.report import ReportFault, ReportFaultKind
 from reb_action.model.verdict import Audit
 from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean

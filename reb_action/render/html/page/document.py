@@ -1,6 +1,6 @@
 """The page of a trial."""
 
-from reb_action.model.agent import Report
+from reb_action.model.report import Report
 from reb_action.model.verdict import ClaimKind
 from reb_action.render import lines
 from reb_action.render.html.environment import render
