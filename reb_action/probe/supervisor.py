@@ -103,12 +103,17 @@ def supervise(
     )
     after = context.sandbox.clear()
     told = _told(ended, secret)
-    seen = _seen(told, ended, after)
+    seen = _seen(context, told, ended, after)
     survivors = (*before, *(() if told is None else told.survivors), *after)
     return replace(seen, survivors=tuple(sorted(set(survivors))))
 
 
-def _seen(told: _Told | None, ended: Ended, after: tuple[str, ...]) -> Supervised:
+def _seen(
+    context: ProbeContext, told: _Told | None, ended: Ended, after: tuple[str, ...]
+) -> Supervised:
+    if ended.is_out_of_memory:
+        limit = context.sandbox.spec.limits.memory_mib
+        return _lost(f"the run used up the {limit} MiB of memory that the sandbox has", ended)
     if told is None:
         why = "could not be ended" if ended.timed_out else "ended its supervisor"
         return _lost(f"the run {why}", ended)

@@ -86,7 +86,10 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`."""
+    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`.
+
+    `is_out_of_memory` says that the memory of the sandbox was used up and everything in it ended.
+    """
 
     exit_code: int | None
     timed_out: bool
@@ -95,6 +98,7 @@ class Ended:
     stderr: bytes
     dropped_bytes: int = 0
     stopped: str | None = None
+    is_out_of_memory: bool = False
 
 
 class FileFault(StrEnum):

@@ -26,13 +26,17 @@ _NOT_FOUND = 404
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Container:
-    """What we look at of a container; `env_names` are the variables that each exec inherits."""
+    """What we look at of a container; `env_names` are the variables that each exec inherits.
+
+    `is_out_of_memory` says that the kernel ended a process of it since its start, for its memory.
+    """
 
     id: str
     labels: Mapping[str, str]
     env_names: frozenset[str]
     networks: frozenset[str]
     is_running: bool
+    is_out_of_memory: bool
     init: int
 
 
@@ -272,5 +276,6 @@ def _container(attrs: Any) -> Container:  # noqa: ANN401 - the engine's document
         env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
         networks=frozenset(attrs["NetworkSettings"]["Networks"]),
         is_running=attrs["State"]["Running"],
+        is_out_of_memory=attrs["State"].get("OOMKilled", False),
         init=attrs["State"]["Pid"],
     )
