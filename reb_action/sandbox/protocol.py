@@ -187,6 +187,10 @@ class Sandbox(Protocol):
         """
         ...
 
+    def renew(self) -> tuple[str, ...]:
+        """Do as `clear`, and drop shared memory and message queues, which outlive processes."""
+        ...
+
     def halt(self) -> tuple[str, ...]:
         """End every process inside and return the names of those that were still there."""
         ...

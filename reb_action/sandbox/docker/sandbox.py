@@ -125,6 +125,15 @@ class DockerSandbox:
         self._is_clear = True
         return tuple(task.name for task in left)
 
+    def renew(self) -> tuple[str, ...]:
+        """Restart the container, unless no command has run since the last restart or look."""
+        if self._is_clear:
+            return ()
+        left = self.clear()
+        if not left:
+            self._restart()
+        return left
+
     def halt(self) -> tuple[str, ...]:
         found = find_strangers(self._engine, self.handle, self._engine.processes(self.handle))
         self._engine.kill(self.handle)
