@@ -51,7 +51,7 @@ class SandboxSpec:
     """All that decides what a sandbox is; `mount` is the host side of `layout.tools`.
 
     `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: folders that
-    are there already.
+    are there already. With `root` commands of the agent's user run as root of the container.
     """
 
     kind: Kind
@@ -65,6 +65,7 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     agent_mount: str | None = None
     gateway_mount: str | None = None
+    root: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -64,6 +64,7 @@ OPTIONS = {
     "mounts": [Mount("/opt/reb", "/w/mount", type="bind", read_only=True)],
     "network": "reb",
     "cap_drop": ["ALL"],
+    "cap_add": [],
     "security_opt": ["no-new-privileges"],
     "ipc_mode": "private",
     "pids_limit": 99,

@@ -28,7 +28,6 @@ from reb_action.sandbox.protocol import (
 from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 _ROOT_UID = 0
-_UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
 _KILLED = 137
 
 # The engine and the runtime add these to each exec, beside what the image sets.
@@ -63,7 +62,7 @@ class DockerSandbox:
 
     @property
     def separates_users(self) -> bool:
-        return True
+        return not self._spec.root
 
     def run(
         self,
@@ -92,7 +91,7 @@ class DockerSandbox:
         )
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
-        self._engine.put(self.handle, repack(folder, archive, uid=_UIDS[user]))
+        self._engine.put(self.handle, repack(folder, archive, uid=self._uid(user)))
 
     def protect(
         self, folder: str, archive: bytes, *, writable: frozenset[str] = frozenset()
@@ -109,9 +108,16 @@ class DockerSandbox:
             return False
 
     def clear(self) -> tuple[str, ...]:
-        """Ask the engine what runs; restart the container unless that is process 1 alone."""
+        """Ask the engine what runs; restart the container unless that is process 1 alone.
+
+        Processes of a root agent look like those that keep the container: always restart then.
+        """
         if self._is_clear:
             return ()
+        if self._spec.root:
+            is_out_of_memory = self._ran_out_of_memory()
+            self._restart()
+            return (OUT_OF_MEMORY,) if is_out_of_memory else ()
         left = find_leftovers(self._engine, self.handle)
         is_out_of_memory = left is None and self._ran_out_of_memory()
         if left is None or left:
@@ -150,6 +156,9 @@ class DockerSandbox:
     def remove(self) -> None:
         self._engine.remove(self.handle)
 
+    def _uid(self, user: User) -> int:
+        return AGENT_UID if user is User.AGENT and not self._spec.root else _ROOT_UID
+
     def _exec(self, command: Command) -> Exec:
         """Return the command such that its environment is exactly its own.
 
@@ -159,7 +168,7 @@ class DockerSandbox:
         env = {**command.env, **command.secret_env}
         unwanted = sorted((self._container.env_names | _ADDED_NAMES) - env.keys())
         blank = [argument for name in unwanted for argument in ("-u", name)]
-        uid = _UIDS[command.user]
+        uid = self._uid(command.user)
         return Exec(
             argv=("/usr/bin/env", "-C", command.cwd, *blank, "--", *command.argv),
             env=env,
