@@ -7,7 +7,8 @@ import pytest
 from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
 from reb_action.documents import read
-from reb_action.model.agent import AgentRun, Ending, Protocol, Report
+from reb_action.model.agent import AgentRun, Ending, Protocol
+from reb_action.model.report import Report
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.report import parse
