@@ -142,6 +142,8 @@ class Scripted:
     def clear(self):
         return self.left if self.ran else ()
 
+    renew = clear
+
 
 @pytest.mark.parametrize(
     ("sandbox", "lost", "survivors"),
