@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reb_action.model.agent import Protocol
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
 
@@ -58,7 +57,6 @@ class RunnerOptions:
 
     agent_seconds: int = AGENT_SECONDS
     idle_seconds: int = IDLE_SECONDS
-    protocol: Protocol = Protocol.STANDARD
     place: PlaceOptions
     model_options: ModelOptions
     levels: tuple[Level, ...]

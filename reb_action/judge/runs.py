@@ -1,5 +1,6 @@
 """Judge C1, C3 and C4: the runs of the repository's own entry point."""
 
+from reb_action.judge.launches import find_collective_fault, find_small_work
 from reb_action.judge.rules import (
     BUSY_PERCENT,
     count_working_gpus,
@@ -21,19 +22,39 @@ def judge_cpu(manifest: Manifest, seen: Observation) -> LevelResult:
 def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
     """C3 also requires that NVML saw the run's own work on a GPU."""
     assert isinstance(seen, RunObservation)  # noqa: S101
-    return _judge_run(
-        Level.C3, manifest, seen, None if count_working_gpus(seen.witness) else _idle(seen)
-    )
+    if count_working_gpus(seen.witness):
+        return _judge_run(Level.C3, manifest, seen)
+    counted = seen.launches
+    small = find_small_work(counted, counted.gpus if counted else ())
+    return _judge_run(Level.C3, manifest, seen, None if small else _idle(seen), note=small)
+
+
+def is_small(level: Level, seen: RunObservation) -> bool:
+    """Say whether a run on one GPU lacks nothing but a load that NVML's utilisation shows."""
+    if level is not Level.C3 or count_working_gpus(seen.witness):
+        return False
+    held = any(gpu.peak_memory_mib > 0 for gpu in seen.witness.gpus)
+    ended = seen.fault is None and seen.exit_code == 0 and not seen.changed
+    return held and ended and not (_proof_fault(seen) or _decoy_fault(seen))
 
 
 def judge_distributed(manifest: Manifest, seen: Observation) -> LevelResult:
     """C4 also requires that every rank used its own GPU and took part in collectives."""
     assert isinstance(seen, RunObservation)  # noqa: S101
-    return _judge_run(Level.C4, manifest, seen, _rank_fault(manifest, seen))
+    counted = seen.launches
+    note = None
+    if counted is not None and counted.not_counted is not None:
+        note = f"only NCCL's own log shows the collectives: {counted.not_counted}"
+    return _judge_run(Level.C4, manifest, seen, _rank_fault(manifest, seen), note=note)
 
 
 def _judge_run(
-    level: Level, manifest: Manifest, seen: Observation, gpu_fault: str | None = None
+    level: Level,
+    manifest: Manifest,
+    seen: Observation,
+    gpu_fault: str | None = None,
+    *,
+    note: str | None = None,
 ) -> LevelResult:
     assert isinstance(seen, RunObservation)  # noqa: S101
     if seen.fault is not None:
@@ -54,7 +75,7 @@ def _judge_run(
         or find_library_fault(manifest, seen.witness)
         or gpu_fault
     )
-    reason = fault or "the entry point ran and its proofs hold"
+    reason = fault or "; ".join(filter(None, ("the entry point ran and its proofs hold", note)))
     return result_of(level, outcome_of(fault is None), Outcome.PASSED, reason)
 
 
@@ -94,6 +115,10 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
     devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
     if len(devices) < ranks:
         return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
+    counted = seen.launches
+    if counted is not None and counted.not_counted is None:
+        # Counted launches show work of any size, so the utilisation is not asked.
+        return find_collective_fault(counted, ranks=ranks, witnessed=seen.witness.gpus)
     busy = count_working_gpus(seen.witness)
     if busy >= ranks:
         return None
@@ -102,8 +127,21 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
 
 def _idle(seen: RunObservation) -> str:
     own = [gpu for gpu in seen.witness.gpus if gpu.peak_memory_mib > 0]
+    counted = _count(seen)
     peak = max((gpu.peak_utilisation_percent for gpu in own), default=0)
     if peak == 0:
-        return "NVML saw no kernel on any GPU while the entry point ran"
+        return f"NVML saw no kernel on any GPU while the entry point ran{counted}"
     asked = f"work shows {BUSY_PERCENT} % or more"
-    return f"NVML saw no GPU busier than {peak} %, as a CUDA context alone makes it; {asked}"
+    return (
+        f"NVML saw no GPU busier than {peak} %, as a CUDA context alone makes it; {asked}{counted}"
+    )
+
+
+def _count(seen: RunObservation) -> str:
+    launches = seen.launches
+    if launches is None:
+        return ""
+    if launches.not_counted is not None:
+        return f"; launches were not counted: {launches.not_counted}"
+    decoy = f", the decoy run {launches.decoy_launches}" if launches.decoy_launches else ""
+    return f"; a second run launched {launches.total} kernels on its GPUs{decoy}"

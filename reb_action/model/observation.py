@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from reb_action.model.agent import Touched
+from reb_action.model.gpu import Gpu
+from reb_action.model.launches import Launches
 from reb_action.model.manifest import Framework, Proof
 
 
@@ -93,17 +95,6 @@ class Library:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gpu:
-    """A GPU as NVML saw it from outside the sandbox."""
-
-    uuid: str
-    name: str
-    peak_memory_mib: int
-    peak_utilisation_percent: int
-    pids: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Witness:
     """What was seen from outside while a run went on: its processes and, with GPUs, NVML."""
 
@@ -188,7 +179,7 @@ class RunObservation:
     `survivors` are the names of processes that were still running when the real run or the decoy
     run had ended. `invalid` says what kept us from measuring.
     `restored` are the tracked files that were put back before it, `changed` those that changed
-    while it ran, and were put back after it.
+    while it ran, and were put back after it. `launches` is None where nobody asked for a count.
     """
 
     argv: tuple[str, ...]
@@ -206,6 +197,7 @@ class RunObservation:
     survivors: tuple[str, ...] = ()
     invalid: str | None = None
     changed: tuple[Touched, ...] = ()
+    launches: Launches | None = None
 
 
 Observation = ImportsObservation | CudaObservation | RunObservation

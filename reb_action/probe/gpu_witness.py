@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 import pynvml
 
-from reb_action.model.observation import Gpu
+from reb_action.model.gpu import Gpu
 
 Owns = Callable[[int], bool]
 """Says whether a process, by its number on this machine, belongs to what is watched."""

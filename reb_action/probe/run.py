@@ -1,29 +1,33 @@
 """Runs an entry point of the repository, and its decoy; the observation of C1, C3 and C4."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from reb_action import imports
 from reb_action.judge import proofs as judge_proofs
 from reb_action.judge import ranks
 from reb_action.judge.log_search import LogSearch
-from reb_action.model.manifest import Entrypoint, FileProof, Level
+from reb_action.judge.runs import is_small
+from reb_action.model.launches import Launches, ProcessLaunches
+from reb_action.model.manifest import Entrypoint, Level
 from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
 from reb_action.model.report import Report
-from reb_action.probe import gpu_witness
-from reb_action.probe.context import OFFLINE, ProbeContext, build_environment, make_nonce
+from reb_action.probe import gpu_witness, launches
+from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.probe.decoy import EXIT_CODE, render_decoy
 from reb_action.probe.guard import GuardedCheckout
-from reb_action.probe.supervisor import Request, Supervised, supervise
+from reb_action.probe.run_request import (
+    fill_all,
+    make_names,
+    make_request,
+    place_proofs,
+    read_rank_logs,
+    remove_nonce,
+)
+from reb_action.probe.supervisor import Supervised, supervise
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source.pristine import Source
-
-_RANK_LOG_BYTES: Final = 4 * 1024 * 1024
-_RANK_LOGS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +37,51 @@ class _Run:
     seen: Supervised
     proofs: tuple[ProofObservation, ...]
     out: str
+    processes: tuple[ProcessLaunches, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether it ended well and every proof holds."""
         return self.seen.exit_code == 0 and all(proof.satisfied for proof in self.proofs)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _DecoyRun:
+    """What was seen of a decoy run, and what its processes launched."""
+
+    seen: Decoy
+    processes: tuple[ProcessLaunches, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    """The entry point of one level, and what running it takes.
+
+    `prefix` is the reported interpreter's: it, and no other environment, must run the file.
+    """
+
+    context: ProbeContext
+    source: Source
+    report: Report
+    level: Level
+    checkout: GuardedCheckout
+    prefix: str | None
+
+    @property
+    def point(self) -> Entrypoint:
+        """Return the manifest's description."""
+        return self.context.manifest.entrypoints[self.level]
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Return the command with `{out}` in it."""
+        names = make_names(self.context, self.report, self.point, "{out}")
+        return fill_all(self.point.argv, names)
+
+    def find_obstacle(self) -> str | None:
+        """Return why its launches cannot be counted."""
+        folder, manifest = self.source.folder, self.context.manifest
+        return launches.find_obstacle(self.context, folder, self.point, manifest)
 
 
 def observe_run(
@@ -53,69 +97,103 @@ def observe_run(
 
     The decoy run is the same command with the repository's file replaced by one that only leaves
     a token and imports the same modules: if the proofs hold there too, they do not come from the
-    repository's code. `prefix` is the reported interpreter's: it, and no other environment, must
-    be what runs the file. Whether it goes first is a coin toss, so that a wrapper cannot count.
+    repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
+    With several ranks the launches of kernels are counted in both runs.
     """
-    entrypoint = context.manifest.entrypoints[level]
-    checkout = GuardedCheckout(context, source, writes=entrypoint.writes)
+    checkout = GuardedCheckout(context, source, writes=context.manifest.entrypoints[level].writes)
+    entry = _Entry(
+        context=context, source=source, report=report, level=level, checkout=checkout, prefix=prefix
+    )
+    several = entry.point.ranks > 1
+    obstacle = entry.find_obstacle() if several else None
+    counted = several and obstacle is None
     decoy_first = checkout.fault is None and int(make_nonce(), 16) % 2 == 0
-    decoy = _decoy(context, source, report, level, checkout, prefix=prefix) if decoy_first else None
+    decoy = _run_decoy(entry, counted=counted) if decoy_first else None
     if checkout.fault is not None:
-        return _not_run(context, report, entrypoint, checkout), b""
+        return _not_run(entry), b""
     with gpu_witness.watch(context.sandbox.owns) as gpus:
-        real = _run(context, report, level, log=log)
+        real = _run(entry, log=log, counted=counted)
     changed = checkout.changes()
     if decoy is None and real.holds and checkout.fault is None:
-        decoy = _decoy(context, source, report, level, checkout, prefix=prefix)
-    joined = ranks.read_ranks(_rank_logs(context, real)) if entrypoint.ranks > 1 else ()
+        decoy = _run_decoy(entry, counted=counted)
     seen = real.seen
     observation = RunObservation(
-        argv=_filled(entrypoint.argv, _names(context, report, entrypoint, "{out}")),
+        argv=entry.argv,
         exit_code=seen.exit_code,
         timed_out=seen.timed_out,
         seconds=seen.seconds,
-        proofs=tuple(_without_nonce(proof, real.out) for proof in real.proofs),
-        decoy=decoy,
+        proofs=tuple(remove_nonce(proof, real.out) for proof in real.proofs),
+        decoy=decoy and decoy.seen,
         witness=replace(seen.witness, driver=gpus.driver, gpus=gpus.gpus),
         restored=checkout.restored,
         log_sha256=hashlib.sha256(seen.log).hexdigest(),
         gpus_present=gpus.present,
-        ranks=joined,
-        survivors=tuple(sorted({*seen.survivors, *(decoy.survivors if decoy else ())})),
+        ranks=ranks.read_ranks(read_rank_logs(context, real.out, seen.files)) if several else (),
+        survivors=tuple(sorted({*seen.survivors, *(decoy.seen.survivors if decoy else ())})),
         fault=seen.lost or checkout.fault,
         changed=changed,
+        launches=_sum_up(real, decoy, obstacle) if several else None,
     )
-    return observation, seen.log
+    return _count_again(entry, observation), seen.log
 
 
-def _not_run(
-    context: ProbeContext, report: Report, entrypoint: Entrypoint, checkout: GuardedCheckout
-) -> RunObservation:
+def _sum_up(real: _Run, decoy: _DecoyRun | None, obstacle: str | None) -> Launches:
+    if obstacle is not None:
+        return Launches(not_counted=obstacle)
+    return launches.sum_up(real.processes, decoy and decoy.processes)
+
+
+def _count_again(entry: _Entry, first: RunObservation) -> RunObservation:
+    """Count launches in a second run where only a load that NVML can see is missing on one GPU.
+
+    Work of a fraction of a second shows the same utilisation as none. The count is of a run of
+    its own because it takes CUPTI from the process.
+    """
+    if not is_small(entry.level, first):
+        return first
+    obstacle = entry.find_obstacle()
+    if obstacle is not None:
+        return replace(first, launches=Launches(not_counted=obstacle))
+    with gpu_witness.watch(entry.context.sandbox.owns) as gpus:
+        real = _run(entry, counted=True)
+    if not real.holds or real.seen.lost or entry.checkout.changes():
+        why = "the second run, in which they are counted, did not pass as the first did"
+        return replace(first, launches=Launches(not_counted=why))
+    decoy = _run_decoy(entry, counted=True)
+    return replace(first, launches=replace(_sum_up(real, decoy, None), gpus=gpus.gpus))
+
+
+def _not_run(entry: _Entry) -> RunObservation:
     """Return the observation where nothing was run: the repository's code is not the commit's."""
     return RunObservation(
-        argv=_filled(entrypoint.argv, _names(context, report, entrypoint, "{out}")),
+        argv=entry.argv,
         exit_code=None,
         timed_out=False,
         seconds=0.0,
         proofs=(),
         decoy=None,
         witness=Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0),
-        restored=checkout.restored,
+        restored=entry.checkout.restored,
         log_sha256=hashlib.sha256(b"").hexdigest(),
         # What the runner has was not asked, and is no reason of this failure.
-        gpus_present=context.sandbox.spec.gpus,
-        fault=checkout.fault,
+        gpus_present=entry.context.sandbox.spec.gpus,
+        fault=entry.checkout.fault,
     )
 
 
-def _run(context: ProbeContext, report: Report, level: Level, *, log: Output | None = None) -> _Run:
-    out = f"{context.layout.runs}/{make_nonce()}"
-    request = _request(context, report, level, out)
-    search = LogSearch(_at(context, level, out), hidden=context.hidden)
+def _run(entry: _Entry, *, log: Output | None = None, counted: bool = False) -> _Run:
+    context, out = entry.context, f"{entry.context.layout.runs}/{make_nonce()}"
+    request = make_request(context, entry.report, entry.level, out, counted=counted)
+    search = LogSearch(place_proofs(context, entry.level, out), hidden=context.hidden)
     seen = supervise(context, request, stdout=_both(search.feed, log))
     # Before it is hashed or kept: what is uploaded has no credentials, as what was searched.
     seen = replace(seen, log=redact(seen.log, context.hidden))
-    return _Run(seen=seen, proofs=judge_proofs.check_proofs(search, files=seen.files), out=out)
+    return _Run(
+        seen=seen,
+        proofs=judge_proofs.check_proofs(search, files=seen.files),
+        out=out,
+        processes=launches.read_processes(context, out, seen.files) if counted else (),
+    )
 
 
 def _both(search: Output, log: Output | None) -> Output:
@@ -127,31 +205,20 @@ def _both(search: Output, log: Output | None) -> Output:
     return take
 
 
-def _decoy(
-    context: ProbeContext,
-    source: Source,
-    report: Report,
-    level: Level,
-    checkout: GuardedCheckout,
-    *,
-    prefix: str | None,
-) -> Decoy:
-    out, token = f"{context.layout.runs}/{make_nonce()}", make_nonce()
-    path = f"{out}/{make_nonce()}"
-    entrypoint = context.manifest.entrypoints[level]
-    original = (source.folder / entrypoint.decoy).read_bytes()
-    text = render_decoy(imports.import_statements(original), path=path, token=token, prefix=prefix)
-    request = _request(context, report, level, out)
-    request = replace(
-        request,
-        collect=(*request.collect, path),
-    )
-    search = LogSearch(_at(context, level, out), hidden=context.hidden)
-    with checkout.replaced(entrypoint.decoy, text):
+def _run_decoy(entry: _Entry, *, counted: bool) -> _DecoyRun:
+    context, out, token = entry.context, f"{entry.context.layout.runs}/{make_nonce()}", make_nonce()
+    path, file = f"{out}/{make_nonce()}", entry.point.decoy
+    original = (entry.source.folder / file).read_bytes()
+    statements = imports.import_statements(original)
+    text = render_decoy(statements, path=path, token=token, prefix=entry.prefix)
+    request = make_request(context, entry.report, entry.level, out, counted=counted)
+    request = replace(request, collect=(*request.collect, path))
+    search = LogSearch(place_proofs(context, entry.level, out), hidden=context.hidden)
+    with entry.checkout.replaced(file, text):
         seen = supervise(context, request, stdout=search.feed)
-    changed = checkout.changes(besides=frozenset({entrypoint.decoy}))
+    changed = entry.checkout.changes(besides=frozenset({file}))
     checked = judge_proofs.check_proofs(search, files=seen.files)
-    return Decoy(
+    decoy = Decoy(
         exit_code=seen.exit_code,
         expected_exit_code=EXIT_CODE,
         token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
@@ -159,76 +226,5 @@ def _decoy(
         survivors=seen.survivors,
         changed=changed,
     )
-
-
-def _request(context: ProbeContext, report: Report, level: Level, out: str) -> Request:
-    entrypoint = context.manifest.entrypoints[level]
-    names = _names(context, report, entrypoint, out)
-    extra = {
-        **({} if entrypoint.network else OFFLINE),
-        **(ranks.ENVIRONMENT if entrypoint.ranks > 1 else {}),
-        **entrypoint.env,
-        "CUDA_VISIBLE_DEVICES": _devices(level, entrypoint),
-    }
-    files = [proof.file for proof in _at(context, level, out) if isinstance(proof, FileProof)]
-    return Request(
-        argv=_filled(entrypoint.argv, names),
-        cwd=_fill(entrypoint.cwd, names),
-        env=build_environment(
-            context, report, {key: _fill(text, names) for key, text in extra.items()}
-        ),
-        timeout_seconds=entrypoint.timeout_seconds,
-        out=out,
-        collect=(*files, _fill(ranks.FILES, names)),
-    )
-
-
-def _devices(level: Level, entrypoint: Entrypoint) -> str:
-    count = 0 if level is Level.C1 else entrypoint.ranks
-    return ",".join(str(index) for index in range(count))
-
-
-def _names(
-    context: ProbeContext, report: Report, entrypoint: Entrypoint, out: str
-) -> Mapping[str, str]:
-    return {
-        "python": report.python_path,
-        "repo": context.layout.repository,
-        "out": out,
-        "files": f"{context.layout.tools}/files",
-        "assets": f"{context.layout.tools}/assets",
-        "ranks": str(entrypoint.ranks),
-    }
-
-
-def _at(context: ProbeContext, level: Level, out: str) -> tuple[judge_proofs.Proof, ...]:
-    names = {"out": out, "repo": context.layout.repository}
-    return tuple(
-        replace(proof, file=_fill(proof.file, names)) if isinstance(proof, FileProof) else proof
-        for proof in context.manifest.entrypoints[level].proofs
-    )
-
-
-def _without_nonce(proof: ProofObservation, out: str) -> ProofObservation:
-    kept = proof.proof
-    if isinstance(kept, FileProof):
-        kept = replace(kept, file=kept.file.replace(out, "{out}"))
-    return replace(proof, proof=kept, detail=proof.detail.replace(out, "{out}"))
-
-
-def _rank_logs(context: ProbeContext, run: _Run) -> Iterator[bytes]:
-    paths = [file.path for file in run.seen.files if file.path.startswith(f"{run.out}/nccl.")]
-    for path in paths[:_RANK_LOGS]:
-        # A long run's log is longer; who joined stands at its beginning, collectives all over.
-        content = context.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES, whole=False)
-        if isinstance(content, bytes):
-            yield content
-
-
-def _filled(texts: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(_fill(text, names) for text in texts)
-
-
-def _fill(text: str, names: Mapping[str, str]) -> str:
-    """Replace the names in braces in one pass: what an agent wrote is never looked at again."""
-    return re.sub(r"\{([a-z]+)\}", lambda match: names.get(match[1], match[0]), text)
+    processes = launches.read_processes(context, out, seen.files) if counted else ()
+    return _DecoyRun(seen=decoy, processes=processes)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from reb_action.model.agent import AgentRun, Ending, Freeze
 from reb_action.model.evidence import Evidence
+from reb_action.model.gpu import Gpu
 from reb_action.model.manifest import Entrypoint, Framework, Level, LogProof, Manifest, Trial
 from reb_action.model.observation import (
     CudaFacts,
@@ -11,7 +12,6 @@ from reb_action.model.observation import (
     Decoy,
     Device,
     FrameworkFacts,
-    Gpu,
     ImportsObservation,
     Interpreter,
     Library,

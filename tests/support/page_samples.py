@@ -14,6 +14,7 @@ from reb_action.model.agent import (
     VendorRecord,
 )
 from reb_action.model.evidence import Evidence
+from reb_action.model.gpu import Gpu
 from reb_action.model.manifest import (
     Entrypoint,
     FileKind,
@@ -32,7 +33,6 @@ from reb_action.model.observation import (
     Decoy,
     Device,
     FrameworkFacts,
-    Gpu,
     ImportsObservation,
     Interpreter,
     Library,
