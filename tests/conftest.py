@@ -1,6 +1,8 @@
 """Fixtures for all tests, a neutral environment, and a summary of the tests left out."""
 
 import os
+import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -37,6 +39,19 @@ SUITES = {"act": "act", "real_agents": "agents"}
 MARKERS = ("act", "agents", "browser", "docker", "slow")
 DESELECTED = Counter()
 """Number of tests that `-m` left out, by the first of these markers that a test has."""
+
+
+def pytest_configure(config):
+    """Give each xdist worker a folder of its own for temporary files.
+
+    `reb` lists local sandboxes there. Where the machine has no PID namespaces, as in most
+    containers, it refuses a second one.
+    """
+    if hasattr(config, "workerinput"):
+        folder = Path(tempfile.mkdtemp(prefix="reb-"))
+        folder.chmod(0o1777)
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
 
 def pytest_collection_modifyitems(items):

@@ -345,7 +345,7 @@ def test_steps_of_the_action_pass_on_what_was_asked(
 
 def reb(*arguments: str, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a step with these inputs and nothing else of ours."""
-    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    clean = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     return subprocess.run(
         [sys.executable, "-m", "reb_action", *arguments],
         env={**clean, **environ},
