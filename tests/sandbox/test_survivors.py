@@ -240,6 +240,8 @@ def isolate_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
+# Without a PID namespace process 1 is the machine's, or that of the container that runs the tests.
+@ISOLATED
 def test_interrupt_of_process_1_does_not_end_the_command_or_its_supervisor(start):
     sandbox = start(Kind.LOCAL)
     ended = shell(sandbox, "kill -INT 1; echo still here")
