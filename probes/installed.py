@@ -1,20 +1,21 @@
 """Looks whether modules are really there, without running any of them.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S installed.py in.json`. The request has
-`search_paths` (of the reported interpreter), `names` (top-level modules) and `native` (paths of
-extension modules built in the checkout). The answer, on standard output: `modules`, for each name
-that stands in a search path or in the finder of an editable install, whether the metadata of a
-distribution lists it, and how many bytes of code it has, up to a limit; `mapped`, [dotted name,
-path] of what only such a finder leads to; `built`, which of `native` can initialise their module.
-Whatever cannot be read has no code: an environment may hold anything under any name.
+`search_paths` (of the reported interpreter), `names` (top-level modules), `native` (paths of
+extension modules built in the checkout), `skipped` (paths that count for no name) and `led` ([name,
+path] of what the reported interpreter finds elsewhere). The answer, on standard output: `modules`,
+for each name that something stands for, whether the metadata of a distribution or a .pth file
+lists it, and how many bytes of code it has, up to a limit; `built`, which of `native` can
+initialise their module. Whatever cannot be read has no code: an environment may hold anything
+under any name.
 """
 
-import ast
 import functools
 import glob
 import json
 import os
 import sys
+import urllib.parse
 import zipfile
 
 # The interpreter runs isolated, so the folder of the probes is not on its path.
@@ -31,6 +32,7 @@ from installed_code import (  # noqa: E402
 
 METADATA_LIMIT, METADATA_TOTAL = 16 << 20, 64 << 20
 ENTRIES_LIMIT, MANY = 4000, 500
+NO_PATH = ("#", "import ", "import\t")
 LIBRARIES = ("site-packages", "dist-packages", "lib-dynload")
 
 
@@ -38,8 +40,8 @@ class Metadata:
     """What distributions list as theirs; each file is read once, all up to a limit."""
 
     def __init__(self, wanted):
-        self.wanted, self.names, self.finders, self.folders = wanted, set(), set(), set()
-        self.left, self.seen = METADATA_TOTAL, set()
+        self.wanted, self.names, self.folders = wanted, set(), set()
+        self.left, self.seen, self.editable = METADATA_TOTAL, set(), set()
 
     def lines(self, path):
         """Return the lines of a metadata file that was not read before."""
@@ -60,15 +62,31 @@ class Metadata:
             for line in self.lines(os.path.join(place, "RECORD")):
                 first = line.split(",")[0].split("/")[0]
                 self.names |= {first.split(".")[0]} & self.wanted
-                if first.endswith("_finder.py"):
-                    self.finders.add(os.path.join(folder, first))
-                if first.endswith(".pth"):
-                    lines = self.lines(os.path.join(folder, first))
-                    self.folders |= {os.path.realpath(one) for one in lines if one[:1] == "/"}
+            self.read_origin(place)
+        for path in sorted(glob.iglob(os.path.join(glob.escape(folder), "*.pth")))[:MANY]:
+            lines = (line.strip() for line in self.lines(path))
+            named = (
+                one for one in lines if one and "\0" not in one and not one.startswith(NO_PATH)
+            )
+            self.folders |= {os.path.realpath(os.path.join(folder, one)) for one in named}
         found = glob.iglob(os.path.join(glob.escape(folder), "*-info", "top_level.txt"))
         for path in [*found, os.path.join(folder, "EGG-INFO", "top_level.txt")]:
             for line in self.lines(path):
                 self.names |= set(line.split()) & self.wanted
+
+    def read_origin(self, place):
+        """Add the folder that a distribution is an editable install of."""
+        try:
+            origin = json.loads("".join(self.lines(os.path.join(place, "direct_url.json"))))
+            if origin["dir_info"]["editable"] and origin["url"].startswith("file:///"):
+                self.editable.add(os.path.realpath(urllib.parse.unquote(origin["url"][7:])))
+        except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+            return
+
+    def is_editable(self, path):
+        """Tell whether a path lies in a folder that a distribution is an editable install of."""
+        real = os.path.realpath(path)
+        return any(real.startswith(os.path.join(one, "")) for one in self.editable)
 
 
 @functools.lru_cache(None)
@@ -105,7 +123,7 @@ def files_of(place):
                 yield entry.path
 
 
-def places(folder, wanted):
+def places(folder, wanted, skipped=()):
     """Return {name: [paths]} of what could be imported under the wanted names from a folder."""
     found = {}
     try:
@@ -115,7 +133,11 @@ def places(folder, wanted):
     for entry in entries:
         path, name = os.path.join(folder, entry), entry.split(".")[0]
         plain = entry == name and os.path.isdir(path)
-        if name in wanted and (plain or entry.endswith((".py", ".so", ".pyc"))):
+        if (
+            name in wanted
+            and path not in skipped
+            and (plain or entry.endswith((".py", ".so", ".pyc")))
+        ):
             found.setdefault(name, []).append(path)
     return found
 
@@ -140,44 +162,6 @@ def zipped(path, metadata):
     return found
 
 
-def mapping_of(path):
-    """Return the MAPPING that setuptools writes into the finder of an editable install."""
-    try:
-        for one in ast.parse(content(path, SOURCE_LIMIT)).body:
-            names = getattr(one, "targets", [getattr(one, "target", None)])
-            if any(getattr(name, "id", None) == "MAPPING" for name in names):
-                value = ast.literal_eval(one.value)
-                return value if isinstance(value, dict) else {}
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        pass
-    return {}
-
-
-def module_at(path):
-    """Return what a path of a finder leads to: a package, or the path with a module's suffix."""
-    if not isinstance(path, str) or not path.isprintable() or not os.path.isabs(path):
-        return None
-    if os.path.isdir(path):
-        return path
-    found = [path + ".py", *sorted(glob.glob(glob.escape(path) + ".*.so")), path + ".so", path]
-    return next(
-        (one for one in found if one.endswith((".py", ".so")) and os.path.isfile(one)), None
-    )
-
-
-def mapped(folder, wanted):
-    """Yield (dotted name, path, finder) of what finders that a .pth file starts lead to."""
-    place = os.path.join(glob.escape(folder), "__editable__*")
-    started = b"".join(content(path, 4096) for path in sorted(glob.glob(place + ".pth"))[:MANY])
-    for finder in sorted(glob.glob(place + "_finder.py"))[:MANY]:
-        if os.path.basename(finder)[:-3].encode("utf-8", "replace") in started:
-            for name, target in mapping_of(finder).items():
-                parts = name.split(".") if isinstance(name, str) else [""]
-                there = module_at(target) if parts[0] in wanted else None
-                if there and len(name) < 100 and all(part.isidentifier() for part in parts):
-                    yield name, there, finder
-
-
 def code_of(name, paths):
     """Return how much code the places of a module have, up to a limit."""
     code = 0
@@ -190,32 +174,28 @@ def code_of(name, paths):
 
 def look(request):
     """Return the answer to a request."""
-    wanted, standing, led, packed = set(request["names"]), {}, {}, {}
+    wanted, standing, packed = set(request["names"]), {}, {}
+    skipped = frozenset(request["skipped"])
     paths = [path for path in dict.fromkeys(request["search_paths"]) if "\0" not in path]
     metadata = Metadata(wanted)
     for folder in paths:
         metadata.read(folder)
         for name, code in zipped(folder, metadata).items() if os.path.isfile(folder) else ():
             packed[name] = packed.get(name, 0) + code
-        for name, found in places(folder, wanted).items():
+        for name, found in places(folder, wanted, skipped).items():
             standing.setdefault(name, []).extend(found)
     for folder in paths:
         if os.path.realpath(folder) in metadata.folders:
             metadata.names |= set(places(folder, wanted))
-    # Python asks a finder last: what stands in a search path comes before it.
-    finders = [one for path in paths for one in mapped(path, wanted - {*standing, *packed})]
-    for name, place, finder in finders:
-        led.setdefault(name, place)
-        if finder in metadata.finders:
-            metadata.names.add(name.split(".")[0])
-    for name, place in led.items():
-        standing.setdefault(name.split(".")[0], []).append(place)
+    for name, place in request["led"]:
+        standing.setdefault(name, []).append(place)
+        metadata.names |= {name} if metadata.is_editable(place) else set()
     modules = []
     for name in sorted({*standing, *packed}):
         code = min(code_of(name, standing.get(name, ())) + packed.get(name, 0), CODE_LIMIT)
         modules.append({"name": name, "listed": name in metadata.names, "code_bytes": code})
     built = [path for path in request["native"] if initialises(path)]
-    return {"modules": modules, "mapped": sorted(led.items()), "built": built}
+    return {"modules": modules, "built": built}
 
 
 def main():

@@ -7,21 +7,29 @@ from reb_action.imports.counting import (
     imported_names,
     is_counted,
 )
-from reb_action.imports.ownership import STANDARD_LIBRARY, local_names, third_party
+from reb_action.imports.ownership import Files, Ownership, is_build_file, owners
 from reb_action.imports.reduction import imports_only, sufficient_source
+from reb_action.imports.standard import STANDARD_LIBRARY, is_absent, is_standard
+from reb_action.imports.syntax import Import, read_contents
 from reb_action.imports.unresolved import Unresolved, read_unresolved
 
 __all__ = [
     "EXCLUDED_COMPONENTS",
     "LIMIT_SOURCE_BYTES",
     "STANDARD_LIBRARY",
+    "Files",
+    "Import",
+    "Ownership",
     "Unresolved",
     "import_statements",
     "imported_names",
     "imports_only",
+    "is_absent",
+    "is_build_file",
     "is_counted",
-    "local_names",
+    "is_standard",
+    "owners",
+    "read_contents",
     "read_unresolved",
     "sufficient_source",
-    "third_party",
 ]

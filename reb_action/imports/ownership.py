@@ -1,86 +1,216 @@
-"""Tells third-party names from the standard library's and the repository's own: the strict C0."""
+"""Tells a repository's own modules from those that somebody has to install: the strict C0.
 
-import sys
-from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
+Decided file by file, by what Python would import there. The search path of a file has
+
+- the root of the repository, and its `src`;
+- the folders that its build files name, of which only the packages count;
+- the folder where the file's own package begins; for a script, that is the folder it stands in;
+- the folders that the file adds to `sys.path`, as far as the text says which;
+- all that is on the search path of a file that imports it, since they run in one process.
+
+A file never is what it imports itself. A folder without `__init__.py` provides the modules below
+it, and no name alone; one that takes parts from elsewhere provides the parts that it has.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-_PYTHON_2: Final = """
-    BaseHTTPServer CGIHTTPServer ConfigParser Cookie HTMLParser Queue SimpleHTTPServer SocketServer
-    StringIO Tkinter UserDict UserList UserString __builtin__ anydbm cPickle cStringIO commands
-    cookielib copy_reg dummy_thread exceptions htmlentitydefs httplib md5 sets sha thread
-    tkFileDialog tkMessageBox urllib2 urlparse xmlrpclib
-"""
+from reb_action.imports.declared import BUILD_FILES, declared_roots
+from reb_action.imports.evaluation import CHECKOUT
+from reb_action.imports.modules import Found, Modules
+from reb_action.imports.standard import STANDARD_LIBRARY
+from reb_action.imports.syntax import Contents, Import, read_contents
 
-_REMOVED: Final = """
-    _dummy_threading aifc asynchat asyncore audioop binhex cgi cgitb chunk crypt distutils
-    dummy_threading formatter imghdr imp lib2to3 macpath mailcap msilib nis nntplib ossaudiodev
-    parser pipes smtpd sndhdr spwd sunau symbol telnetlib uu xdrlib
-"""
-
-_ADDED: Final = "annotationlib compression tomllib zoneinfo graphlib"
-
-_NEVER_INSTALLED: Final = "__main__ _typeshed test"
-
-STANDARD_LIBRARY: Final = sys.stdlib_module_names | frozenset(
-    f"{_PYTHON_2} {_REMOVED} {_ADDED} {_NEVER_INSTALLED}".split()
-)
-"""Top-level names that no environment is asked to install.
-
-The running interpreter's own list, and what it lacks of other versions' lists, so that a verdict
-does not hang on the harness's Python: names renamed in 3.0, removed in 3.8 to 3.13, added since
-3.9; and three that exist without being listed. Source: "What's New in Python", 3.0 to 3.14.
-"""
+_ROUNDS: Final = 20
 
 
-def third_party(names: Iterable[str], *, local: frozenset[str]) -> frozenset[str]:
-    """Return the names that somebody has to install: neither standard library nor `local`."""
-    return frozenset(names) - STANDARD_LIBRARY - local
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Files:
+    """A repository's files that matter to imports.
 
-
-def local_names(imports: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the top-level names that the repository itself provides.
-
-    `imports` has, for every counted path, the names that the file imports. The repository provides
-
-    - folders of the root with a counted file somewhere below;
-    - modules and regular packages (with an `__init__.py`) that stand in no regular package, at
-      any depth, so in a folder that can be on the search path, such as the root, `src`, `tools`;
-    - anything by that name which every file that imports it has beside or above itself, where
-      pyright, and Python running that file as a script, find it.
-
-    So neither `pkg/datasets/` in a regular package nor `train/datasets/` full of scripts makes
-    `datasets` local, if `tests/` needs the distribution of that name.
+    `counted` are the sources that take part in C0, `others` the paths of what else can be imported
+    (sources that are not counted, extension modules built in place), `build` the build files,
+    `links` the symbolic links that stay in the repository, `paths` the folders of the repository
+    that the environment has on its search path.
     """
-    paths = [PurePosixPath(path) for path in imports]
-    packages = {path.parent for path in paths if path.name == "__init__.py"}
-    places = _places(paths)
-    return frozenset(
-        name
-        for name, standing in places.items()
-        if any(_can_be_found(place, packages) for place in standing)
-        or _is_always_near(name, {place.parent for place in standing}, imports)
-    )
+
+    counted: Mapping[str, bytes]
+    others: tuple[str, ...] = ()
+    build: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
+    paths: tuple[str, ...] = ()
 
 
-def _places(paths: Iterable[PurePosixPath]) -> dict[str, set[PurePosixPath]]:
-    """Return, for every name, the modules (by file) and folders of that name."""
-    places: dict[str, set[PurePosixPath]] = {}
-    for path in paths:
-        for inner in (path, *path.parents[:-1]):
-            places.setdefault(inner.stem if inner == path else inner.name, set()).add(inner)
-    places.pop("__init__", None)
-    return places
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ownership:
+    """Who provides what a repository imports.
+
+    `own` are the top-level names that the repository provides to a file; `wanted` are the imports
+    that it does not, standard library included.
+    """
+
+    own: frozenset[str]
+    wanted: tuple[Import, ...]
+
+    @property
+    def third_party(self) -> frozenset[str]:
+        """Return the names that somebody has to install, and without which a file does not run."""
+        needed = (one.name for one in self.wanted if not one.optional)
+        return frozenset(needed) - STANDARD_LIBRARY
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """Return the names that every file that imports them goes on without."""
+        return frozenset(one.name for one in self.wanted) - STANDARD_LIBRARY - self.third_party
 
 
-def _can_be_found(place: PurePosixPath, packages: set[PurePosixPath]) -> bool:
-    is_root = place.parent == PurePosixPath()
-    is_regular = place.suffix == ".py" or place in packages
-    return is_root or (is_regular and packages.isdisjoint(place.parents))
+def owners(files: Files, *, version: tuple[int, int]) -> Ownership:
+    """Decide for each import of each counted file whether the repository provides it."""
+    return _Search(files, version).run()
 
 
-def _is_always_near(
-    name: str, folders: set[PurePosixPath], imports: Mapping[str, frozenset[str]]
-) -> bool:
-    importing = [PurePosixPath(path) for path, names in imports.items() if name in names]
-    return bool(importing) and not any(folders.isdisjoint(path.parents) for path in importing)
+class _Search:
+    """One repository on its way: which folders are on the search path of which file."""
+
+    def __init__(self, files: Files, version: tuple[int, int]) -> None:
+        self._read = {
+            path: read_contents(text, path=path, version=version)
+            for path, text in files.counted.items()
+        }
+        known = [*files.counted, *files.others]
+        self._modules = Modules(known, texts=files.counted, links=files.links)
+        self._packages = declared_roots(files.build) - {""}
+        src = () if self._modules.is_package("src") else ("src",)
+        common = {"", *src, *files.paths}
+        self._roots = {path: common | self._base(path) for path in self._read}
+        self._bare = self._confirmed()
+
+    def run(self) -> Ownership:
+        self._spread()
+        own: set[str] = set()
+        wanted: dict[Import, None] = {}
+        for path, contents in self._read.items():
+            for each in (one for one in contents.imports if not one.level):
+                if self._provider(path, each) is None:
+                    wanted[each] = None
+                else:
+                    own.add(each.name)
+        return Ownership(own=frozenset(own), wanted=tuple(wanted))
+
+    def _base(self, path: str) -> set[str]:
+        """Return the folders of the search path that a file brings by where it stands."""
+        contents, base = self._read[path], self._modules.base_of(path)
+        added = {folder for name in contents.folders for folder in _inside(name, path)}
+        # A folder without `__init__.py` inside a package is part of it; for a script it is more.
+        while base and self._modules.is_in_package(base):
+            added |= {base} if contents.is_script else set()
+            base = self._modules.base_of(base)
+        return {base, *added}
+
+    def _confirmed(self) -> frozenset[tuple[str, str]]:
+        """Return the folders without `__init__.py` of which some file imports a module.
+
+        Only then does the name of the folder alone say that the repository's folder is meant.
+        """
+        found: set[tuple[str, str]] = set()
+        for path, contents in self._read.items():
+            for each in (one for one in contents.imports if not one.level):
+                for root in self._roots[path]:
+                    seen = self._modules.find(root, each.module)
+                    if seen is not None and seen.is_whole and self._has(seen, each):
+                        found.add((root, each.name))
+        return frozenset(found)
+
+    def _has(self, seen: Found, each: Import) -> bool:
+        """Tell whether a whole name has a module for the import: a file, or a part by name."""
+        if seen.folder is None or self._modules.is_package(seen.folder):
+            return True
+        return any(self._part(seen.folder, name) for name in each.names if name != "*")
+
+    def _part(self, folder: str, name: str) -> bool:
+        place = posixpath.join(folder, name)
+        found = self._modules.find(folder, name)
+        return found is not None and (bool(found.files) or place in self._modules.folders)
+
+    def _provider(self, path: str, each: Import) -> tuple[str, ...] | None:
+        """Return the repository's files that an absolute import runs; None if it has none."""
+        for root in (*sorted(self._roots[path]), *sorted(self._packages)):
+            seen = self._modules.find(root, each.module)
+            if seen is None or self._is_itself(path, seen):
+                continue
+            only_packages = root in self._packages and root not in self._roots[path]
+            if only_packages and not self._modules.is_package(posixpath.join(root, each.name)):
+                continue
+            if seen.is_closed or (seen.is_whole and self._is_there(root, path, each, seen)):
+                return (*seen.files, *self._parts(seen, each))
+        return None
+
+    def _is_there(self, root: str, path: str, each: Import, seen: Found) -> bool:
+        inside = _is_below(path, posixpath.join(root, each.name))
+        is_meant = not each.names and not inside and (root, each.name) in self._bare
+        return is_meant or self._has(seen, each)
+
+    def _is_itself(self, path: str, seen: Found) -> bool:
+        real = self._modules.real(path)
+        is_init = posixpath.basename(path) == "__init__.py"
+        return not is_init and bool(seen.files) and self._modules.real(seen.files[-1]) == real
+
+    def _parts(self, seen: Found, each: Import) -> Iterator[str]:
+        """Yield the files of submodules that `from package import names` runs."""
+        for name in each.names if seen.folder is not None else ():
+            found = self._modules.find(seen.folder or "", name) if name != "*" else None
+            yield from found.files if found is not None else ()
+
+    def _spread(self) -> None:
+        """Give each file the search path of those that import it, until nothing changes."""
+        for _ in range(_ROUNDS):
+            moved = False
+            for path, contents in self._read.items():
+                mine = self._roots[path]
+                for target in self._targets(path, contents):
+                    theirs = self._roots.get(target)
+                    if theirs is not None and not mine <= theirs:
+                        self._roots[target] = theirs | mine
+                        moved = True
+            if not moved:
+                return
+
+    def _targets(self, path: str, contents: Contents) -> set[str]:
+        found: set[str] = set()
+        for each in contents.imports:
+            files = self._relative(path, each) if each.level else self._provider(path, each)
+            found.update(map(self._modules.real, files or ()))
+        return found
+
+    def _relative(self, path: str, each: Import) -> tuple[str, ...]:
+        folder = posixpath.dirname(path)
+        for _ in range(each.level - 1):
+            folder = posixpath.dirname(folder)
+        seen = self._modules.find(folder, each.module)
+        return () if seen is None else (*seen.files, *self._parts(seen, each))
+
+
+def _inside(name: str, path: str) -> Iterator[str]:
+    """Yield the folders of the repository that an entry of `sys.path` can stand for."""
+    if name.startswith("/"):
+        bases: Iterable[str] = ("/",)
+    else:
+        # Relative to where the program is started: the root, or where the script stands.
+        bases = (CHECKOUT, f"{CHECKOUT}/{posixpath.dirname(path)}")
+    for base in bases:
+        whole = posixpath.normpath(posixpath.join(base, name))
+        if whole == CHECKOUT:
+            yield ""
+        elif whole.startswith(f"{CHECKOUT}/"):
+            yield whole[len(CHECKOUT) + 1 :]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/")
+
+
+def is_build_file(path: str) -> bool:
+    """Tell whether a path is one of the build files that `owners` reads."""
+    return posixpath.basename(path) in BUILD_FILES

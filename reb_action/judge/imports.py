@@ -1,9 +1,19 @@
 """Judge C0: the imports of the repository."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from reb_action.judge.rules import list_names, outcome_of
 from reb_action.model.manifest import Level, Manifest, Outcome
-from reb_action.model.observation import ImportsObservation, Observation
+from reb_action.model.observation import Absent, Cause, ImportsObservation, Observation
 from reb_action.model.verdict import ImportCount, LevelResult
+
+_CAUSES: Final[Mapping[Cause, str]] = {
+    Cause.NOT_INSTALLED: "not installed",
+    Cause.NOT_IN_PYTHON: "not in this version of Python",
+    Cause.TOO_LITTLE_CODE: "with too little code behind it to count",
+    Cause.PART_MISSING: "not in its package, which is installed",
+}
 
 
 def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
@@ -11,17 +21,17 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     assert isinstance(seen, ImportsObservation)  # noqa: S101
     if manifest.imports and not seen.files:
         return unobserved_imports(manifest, Outcome.INVALID, "no file was read")
-    wanted = set(seen.third_party)
-    unfound = {*seen.missing, *seen.stub_only} - {*seen.editable}
-    absent = wanted if seen.fault else wanted & {*unfound, *seen.hollow}
+    wanted = set(seen.third_party) - set(manifest.unobtainable)
+    absent = [one for one in _absences(seen) if one.name in wanted]
+    gone = wanted if seen.fault else {one.name for one in absent}
     missing = manifest.imports if seen.fault else min(len(seen.missing), manifest.imports)
     count = ImportCount(
         missing=missing,
         total=manifest.imports,
-        strict_missing=len(absent),
+        strict_missing=len(gone),
         strict_total=len(wanted),
     )
-    told = seen.fault or list_names("not installed", sorted(absent))
+    told = seen.fault or _absent_fault(absent)
     return LevelResult(
         level=Level.C0,
         outcome=outcome_of(told is None),
@@ -29,6 +39,27 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
         reason=told or "every third-party import resolves",
         imports=count,
     )
+
+
+def _absences(seen: ImportsObservation) -> tuple[Absent, ...]:
+    """Return what finds nothing; observations of before it was recorded have only pyright's."""
+    if seen.absent is not None:
+        return seen.absent
+    unfound = {*seen.missing, *seen.stub_only} - {*seen.editable}
+    names = sorted({*unfound, *seen.hollow} & {*seen.third_party})
+    return tuple(Absent(name=name, module=name, cause=Cause.NOT_INSTALLED) for name in names)
+
+
+def _absent_fault(absent: list[Absent]) -> str | None:
+    """Say what is absent, by cause: each name once, under the first cause that it has."""
+    faults: list[str] = []
+    told: set[str] = set()
+    for cause, words in _CAUSES.items():
+        shown = [one for one in absent if one.cause is cause and one.name not in told]
+        told |= {one.name for one in shown}
+        fault = list_names(words, sorted({one.module for one in shown}))
+        faults += [fault] if fault else []
+    return "; ".join(faults) or None
 
 
 def unobserved_imports(manifest: Manifest, outcome: Outcome, reason: str) -> LevelResult:

@@ -138,8 +138,9 @@ class Oracle:
 class Manifest:
     """One repository at one commit, and what each level means for it.
 
-    `imports` is the paper's C0 total. `not_applicable` leaves a level out of both scorings,
-    `paper_only` out of the strict one; each with its reason.
+    `imports` is the paper's C0 total. `unobtainable` names imports that no index or declared source
+    offers, which the strict C0 does not ask for. `not_applicable` leaves a level out of both
+    scorings, `paper_only` out of the strict one; each with its reason.
     """
 
     repository: str
@@ -152,6 +153,7 @@ class Manifest:
     paper_only: Mapping[Level, str] = field(default_factory=dict[Level, str])
     assets: tuple[Asset, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    unobtainable: Mapping[str, str] = field(default_factory=dict[str, str])
     oracle: Oracle | None = None
 
     @property

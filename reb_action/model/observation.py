@@ -1,6 +1,7 @@
 """What the probes saw; observations never judge."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from reb_action.model.agent import Touched
 from reb_action.model.gpu import Gpu
@@ -52,14 +53,35 @@ class Interpreter:
     answers: PlainAnswers | None = None
 
 
+class Cause(StrEnum):
+    """Why an import does not find its module in the agent's interpreter."""
+
+    NOT_INSTALLED = "not_installed"
+    PART_MISSING = "part_missing"
+    TOO_LITTLE_CODE = "too_little_code"
+    NOT_IN_PYTHON = "not_in_python"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Absent:
+    """An import that does not find its module: the top-level name, and the part that is missing."""
+
+    name: str
+    module: str
+    cause: Cause
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportsObservation:
     """C0: which imports pyright does not resolve in the agent's interpreter.
 
-    `hollow` resolve to a stub without code, which the strict count does not take for installed;
-    `editable` only the finder of an editable install leads to, which the strict count follows;
-    `local` are the top-level names that the repository itself provides; `fault` says how the
-    environment kept us from looking, so that nothing was found.
+    `missing` and `stub_only` are pyright's, for the paper's count. The strict count has a look of
+    its own: `third_party` are the names that somebody has to install, `absent` are the imports of
+    them that find nothing, None in observations of before it was recorded; `hollow` are names
+    behind which there is too little code, `editable` those that only the interpreter's own finders
+    lead to, `optional` those without which the files go on; `local` are the names that the
+    repository itself provides. `fault` says how the environment kept us from looking, so that
+    nothing was found.
     """
 
     total: int
@@ -72,6 +94,8 @@ class ImportsObservation:
     hollow: tuple[str, ...] = ()
     editable: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    absent: tuple[Absent, ...] | None = None
     fault: str | None = None
 
 

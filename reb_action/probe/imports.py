@@ -1,92 +1,150 @@
-"""Has pyright resolve the imports of the repository; the observation of C0."""
+"""Observes C0: what pyright does not resolve, and what the strict count does not find."""
 
+import posixpath
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from reb_action import imports
-from reb_action.imports import Unresolved
-from reb_action.model.observation import ImportsObservation, Interpreter
+from reb_action.imports import Files, Ownership, Unresolved
+from reb_action.model.agent import Report
+from reb_action.model.observation import Cause, ImportsObservation, Interpreter
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
-from reb_action.probe.installed import InstalledModules, inspect_modules
-from reb_action.probe.pyright import Tree, resolve, resolve_alone
-from reb_action.source.pristine import Source
+from reb_action.probe.installed import Wanted, inspect_modules
+from reb_action.probe.presence import Measured, Presence, look
+from reb_action.probe.pyright import Tree, resolve
+from reb_action.source.pristine import Source, list_parents
 
 _PATH_BYTES: Final = 240
 """So that no component is too long for a file system, whatever goes in front of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Seen:
-    """What pyright and the probe said; `fault` says how the environment kept them from it."""
+class Reported:
+    """The agent's report, and what was seen of the interpreter that it names."""
 
-    missing: frozenset[str]
-    stub_only: frozenset[str] = frozenset()
-    hollow: frozenset[str] = frozenset()
-    editable: frozenset[str] = frozenset()
-    fault: str | None = None
+    report: Report
+    interpreter: Interpreter
 
 
 def observe_imports(
-    context: ProbeContext, source: Source, interpreter: Interpreter, native: tuple[str, ...]
+    context: ProbeContext, source: Source, reported: Reported, native: tuple[str, ...]
 ) -> ImportsObservation:
-    """Return which imports pyright does not resolve; `native` are modules built in the checkout.
+    """Return which imports find nothing; `native` are modules built in the checkout.
 
     What an environment does to those who look at it is its own fault, and a finding; raises
     SandboxError or ToolchainError where they fail without it too.
     """
     tools = toolchain.find_toolchain()
     _place(tools, context.mount / "toolchain")
-    begun, texts = time.monotonic(), read_sources(source)
-    by_file = {path: imports.imported_names(text) for path, text in texts.items()}
-    names = frozenset[str]().union(*by_file.values())
-    local = imports.local_names(by_file)
-    third_party = imports.third_party(names, local=local)
-    root = f"{context.layout.repository}/"
-    native = tuple(root + path for path in _beside(source, native))
-    found = inspect_modules(context, interpreter, third_party, native=native)
-    built = tuple(path.removeprefix(root) for path in found.built if path in native)
-    tree = Tree(files=_files(source, texts, built), search=_search_paths(interpreter))
-    seen = _look(context, tree, found, names, third_party)
+    begun = time.monotonic()
+    search = _search_paths(reported.interpreter)
+    built = _built(context, reported.interpreter, _beside(source, native))
+    files = repository_files(source)
+    inside = _inside(context, files, search.paths)
+    files = replace(files, others=(*files.others, *built), paths=tuple(inside))
+    owned = imports.owners(files, version=search.version)
+    measured = Measured(
+        report=reported.report,
+        interpreter=reported.interpreter,
+        version=search.version,
+        skipped=tuple(f"{context.layout.repository}/{path}" for path in _own_modules(files)),
+    )
+    seen = look(context, owned, measured)
+    tree = Tree(files=_seen_by_pyright(source, files, built), links=files.links, search=search)
+    first = seen.fault or resolve(context, tree)
+    observed = _observation(files, owned, seen, first)
+    seconds = round(time.monotonic() - begun, 2)
+    return replace(observed, pyright=tools.version, seconds=seconds)
+
+
+def _observation(
+    files: Files, owned: Ownership, seen: Presence, first: Unresolved | str
+) -> ImportsObservation:
+    names = frozenset[str]().union(*map(imports.imported_names, files.counted.values()))
+    gone = {one.name for one in seen.absent if one.cause is Cause.NOT_IN_PYTHON}
+    third_party = owned.third_party | gone
+    told = first if isinstance(first, Unresolved) else None
     return ImportsObservation(
         total=len(names),
-        missing=tuple(sorted(seen.missing)),
+        missing=tuple(sorted(told.missing if told else names)),
         third_party=tuple(sorted(third_party)),
-        stub_only=tuple(sorted(seen.stub_only)),
+        stub_only=tuple(sorted(told.stub_only if told else ())),
         hollow=tuple(sorted(seen.hollow)),
         editable=tuple(sorted(seen.editable)),
-        local=tuple(sorted(local)),
-        files=len(texts),
-        pyright=tools.version,
-        seconds=round(time.monotonic() - begun, 2),
-        fault=seen.fault,
+        local=tuple(sorted(owned.own)),
+        optional=tuple(sorted(owned.optional - third_party)),
+        absent=seen.absent,
+        files=len(files.counted),
+        pyright="",
+        seconds=0.0,
+        fault=first if isinstance(first, str) else None,
     )
 
 
-def _look(
-    context: ProbeContext,
-    tree: Tree,
-    found: InstalledModules,
-    names: frozenset[str],
-    third_party: frozenset[str],
-) -> _Seen:
-    if found.fault is not None:
-        return _Seen(missing=names, fault=found.fault)
-    first = resolve(context, tree)
-    if isinstance(first, str):
-        return _Seen(missing=names, fault=first)
-    editable = _through_finders(context, tree, found, first)
-    if isinstance(editable, str):
-        return _Seen(missing=names, fault=editable)
-    return _Seen(
-        missing=first.missing,
-        stub_only=first.stub_only,
-        hollow=(found.hollow - first.missing) | _ghosts(context, tree, found, third_party, first),
-        editable=editable,
-    )
+def repository_files(source: Source) -> Files:
+    """Return the files of the commit that matter to imports."""
+    texts = read_sources(source)
+    others = [
+        file.path
+        for file in source.files
+        if file.path.endswith((".py", ".so")) and not file.is_link and file.path not in texts
+    ]
+    build = {
+        file.path: (source.folder / file.path).read_bytes()
+        for file in source.files
+        if imports.is_build_file(file.path) and not file.is_link
+    }
+    return Files(counted=texts, others=tuple(others), build=build, links=dict(_links(source)))
+
+
+def _links(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the symbolic links that stay in the repository, each with its target in it."""
+    known = {file.path for file in source.files}
+    known |= {folder for file in source.files for folder in list_parents(file.path)}
+    for file in (one for one in source.files if one.is_link):
+        folder = posixpath.dirname(file.path)
+        named = str((source.folder / file.path).readlink())
+        target = posixpath.normpath(posixpath.join(folder, named))
+        # Below itself, it would never end.
+        if target in known and not f"{file.path}/".startswith(f"{target}/"):
+            yield file.path, target
+
+
+def _inside(context: ProbeContext, files: Files, paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield the folders of the commit that are on the interpreter's search path."""
+    folders = {folder for path in (*files.counted, *files.others) for folder in list_parents(path)}
+    root = context.layout.repository
+    for path in map(posixpath.normpath, paths):
+        if path == root:
+            yield ""
+        elif path.startswith(f"{root}/") and path[len(root) + 1 :] in folders:
+            yield path[len(root) + 1 :]
+
+
+def _own_modules(files: Files) -> Iterator[str]:
+    """Yield what the commit has in those folders: it stands for no distribution."""
+    known = {
+        inner for path in (*files.counted, *files.others) for inner in (path, *list_parents(path))
+    }
+    for folder in files.paths:
+        yield from (path for path in known if posixpath.dirname(path) == folder)
+
+
+def _built(
+    context: ProbeContext, interpreter: Interpreter, native: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return those of the native files that are extension modules under their own name."""
+    if not native:
+        return ()
+    root = f"{context.layout.repository}/"
+    asked = Wanted(names=(), native=[root + path for path in native])
+    found = set(inspect_modules(context, interpreter, asked).built)
+    return tuple(path for path in native if root + path in found)
 
 
 def _place(tools: toolchain.Toolchain, target: Path) -> None:
@@ -120,12 +178,12 @@ def _beside(source: Source, native: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _files(source: Source, texts: dict[str, bytes], built: tuple[str, ...]) -> dict[str, bytes]:
-    reduced = {path: imports.sufficient_source(text) for path, text in texts.items()}
+def _seen_by_pyright(source: Source, files: Files, built: tuple[str, ...]) -> dict[str, bytes]:
+    reduced = {path: imports.sufficient_source(text) for path, text in files.counted.items()}
     others = {
         file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""
         for file in source.files
-        if file.path.endswith((".py", ".pyi", ".so")) and file.path not in reduced
+        if file.path.endswith((".py", ".pyi", ".so")) and not file.is_link
     }
     return {**dict.fromkeys(built, b""), **others, **reduced}
 
@@ -137,38 +195,3 @@ def _search_paths(interpreter: Interpreter) -> toolchain.SearchPaths:
         prefix=interpreter.prefix or "",
         paths=interpreter.search_paths,
     )
-
-
-def _ghosts(
-    context: ProbeContext,
-    tree: Tree,
-    found: InstalledModules,
-    third_party: frozenset[str],
-    first: Unresolved,
-) -> frozenset[str]:
-    """Return what pyright finds in the environment where nothing stands that Python could import.
-
-    Whatever of it the repository's own tree has, pyright finds without the environment too.
-    """
-    doubtful = third_party - _unfound(first) - found.names
-    return doubtful & _unfound(resolve_alone(context, tree)) if doubtful else frozenset()
-
-
-def _unfound(seen: Unresolved) -> frozenset[str]:
-    return seen.missing | seen.stub_only
-
-
-def _through_finders(
-    context: ProbeContext, tree: Tree, found: InstalledModules, first: Unresolved
-) -> frozenset[str] | str:
-    """Return the names that pyright finds when it is led where finders of editable installs lead.
-
-    pyright runs no code, so it knows no finder; the paper's count does not either.
-    """
-    solid = {name.partition(".")[0] for name, _ in found.mapped} - found.hollow
-    wanted = solid & _unfound(first)
-    if not wanted:
-        return frozenset()
-    links = tuple(one for one in found.mapped if one[0].partition(".")[0] in wanted)
-    second = resolve(context, replace(tree, links=links))
-    return second if isinstance(second, str) else frozenset(wanted - _unfound(second))

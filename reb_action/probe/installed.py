@@ -28,8 +28,8 @@ class Module:
     def is_hollow(self) -> bool:
         """Whether there is too little behind the name to call it installed.
 
-        A wheel or an editable install is listed. What was copied, or put on the path by hand, is
-        not, and counts all the same if it is more than a stub.
+        A wheel, an editable install and a folder that a .pth file names are listed. What was copied
+        into a search path is not, and counts all the same if it is more than a stub.
         """
         return self.code_bytes < (1 if self.listed else UNLISTED_BYTES)
 
@@ -38,12 +38,10 @@ class Module:
 class InstalledModules:
     """What stands behind the names that were asked for; `fault` says why that cannot be seen.
 
-    `mapped` are [dotted name, path] that only the finder of an editable install leads to; `built`
-    are the native files of the checkout that are extension modules under their own name.
+    `built` are the native files of the checkout that are extension modules under their own name.
     """
 
     modules: tuple[Module, ...] = ()
-    mapped: tuple[tuple[str, str], ...] = ()
     built: tuple[str, ...] = ()
     fault: str | None = None
 
@@ -58,27 +56,46 @@ class InstalledModules:
         return frozenset(module.name for module in self.modules if module.is_hollow)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What to look for: top-level `names`, and `native` files that may be extension modules.
+
+    `skipped` are paths of the repository's own modules, which stand for no name; `led` are [name,
+    path] of modules that the interpreter finds outside its search paths.
+    """
+
+    names: Collection[str]
+    native: Sequence[str] = ()
+    skipped: Sequence[str] = ()
+    led: Sequence[tuple[str, str]] = ()
+
+
+_NOTHING: Final = Wanted(names=())
+
+
 def inspect_modules(
-    context: ProbeContext,
-    interpreter: Interpreter,
-    names: Collection[str],
-    *,
-    native: Sequence[str],
+    context: ProbeContext, interpreter: Interpreter, wanted: Wanted
 ) -> InstalledModules:
     """Look for code behind names; raises SandboxError only if no environment can be looked at."""
-    asked = {
-        "search_paths": list(interpreter.search_paths),
-        "names": sorted(names),
-        "native": list(native),
-    }
+    asked = _question(interpreter.search_paths, wanted)
     ended = _ask(context, asked)
     seen = answer_of(ended.stdout, InstalledModules)
     if seen is not None:
         return seen
-    nothing = _ask(context, {"search_paths": [], "names": [], "native": []})
+    nothing = _ask(context, _question((), _NOTHING))
     if answer_of(nothing.stdout, InstalledModules) is None:
-        raise SandboxError(f"what is installed cannot be seen: {_why(nothing)}; run it again")
-    return InstalledModules(fault=f"what is installed cannot be seen: {_why(ended)}")
+        raise SandboxError(f"what is installed cannot be seen: {why(nothing)}; run it again")
+    return InstalledModules(fault=f"what is installed cannot be seen: {why(ended)}")
+
+
+def _question(search_paths: Sequence[str], wanted: Wanted) -> dict[str, object]:
+    return {
+        "search_paths": list(search_paths),
+        "names": sorted(wanted.names),
+        "native": list(wanted.native),
+        "skipped": list(wanted.skipped),
+        "led": [list(pair) for pair in wanted.led],
+    }
 
 
 def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
@@ -92,7 +109,8 @@ def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
     )
 
 
-def _why(ended: Ended) -> str:
+def why(ended: Ended) -> str:
+    """Say how a probe ended that gave no answer."""
     if ended.timed_out:
         return f"no end within {_TIMEOUT_SECONDS} s"
     last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]

@@ -2,9 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action.documents import NotJsonError, parse_json
@@ -18,20 +16,19 @@ _TIMEOUT_SECONDS: Final = 1200
 _OUTPUT_LIMIT: Final = 64 * 1024 * 1024
 _NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
 _KILLED: Final = (-9, 137)
-_LINKS: Final = "mapped"
-_NAME_CHARACTERS: Final = 200
+_EMPTY: Final = "empty"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tree:
     """What pyright looks at: files by their path, and where else modules can be.
 
-    `links` are [dotted name, path in the sandbox] of modules that stand in no search path.
+    `links` are the symbolic links that stay in the repository, from path to target in it.
     """
 
     files: Mapping[str, bytes]
     search: toolchain.SearchPaths
-    links: tuple[tuple[str, str], ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
@@ -48,7 +45,7 @@ def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
 
 def resolve_alone(context: ProbeContext, tree: Tree) -> Unresolved:
     """Return what pyright does not find without any environment; ToolchainError if it cannot."""
-    seen = _run(context, replace(tree, search=_NOWHERE, links=()))
+    seen = _run(context, replace(tree, search=_NOWHERE))
     if isinstance(seen, Unresolved):
         return seen
     raise ToolchainError(f"pyright does not work in the sandbox: {seen}; run it again")
@@ -64,28 +61,12 @@ def _run(context: ProbeContext, tree: Tree) -> Unresolved | str:
 
 
 def _lay_out(context: ProbeContext, tree: Tree, place: str) -> None:
-    own = f"{context.layout.tools}/{place}/{_LINKS}"
-    search = replace(tree.search, paths=(*tree.search.paths, own))
-    toolchain.write_tree(context.mount / place, files=tree.files.items(), search=search)
-    # Empty too: where there is no search path at all, pyright looks for an interpreter of its own.
-    (context.mount / place / _LINKS).mkdir()
-    for name, target in tree.links:
-        # What the sandbox answers is data: nothing else than a name may become a path of ours.
-        parts = name.split(".")
-        if len(name) <= _NAME_CHARACTERS and all(part.isidentifier() for part in parts):
-            _link(context.mount / place / _LINKS, parts, target)
-
-
-def _link(folder: Path, parts: list[str], target: str) -> None:
-    *above, last = parts
-    suffix = next((one for one in (".py", ".so") if target.endswith(one)), "")
-    link = folder.joinpath(*above, last + suffix)
-    # The link of a package has its parts already, and leads where nothing of ours may be written.
-    if not any(folder.joinpath(*above[:depth]).is_symlink() for depth in range(1, len(above) + 1)):
-        link.parent.mkdir(parents=True, exist_ok=True)
-        # A target that cannot be one, or a second of one name, leads nowhere.
-        with suppress(OSError, ValueError):
-            link.symlink_to(target)
+    folder = context.mount / place
+    # Where there is no search path at all, pyright looks for an interpreter of its own.
+    empty = f"{context.layout.tools}/{place}/{_EMPTY}"
+    search = replace(tree.search, paths=(*tree.search.paths, empty))
+    toolchain.write_tree(folder, files=tree.files.items(), links=tree.links.items(), search=search)
+    (folder / _EMPTY).mkdir()
 
 
 def _pyright(context: ProbeContext, place: str) -> Ended:

@@ -7,6 +7,7 @@ pyright sees holds Python sources and our own `pyrightconfig.json`).
 """
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -83,19 +84,28 @@ def copy_toolchain(toolchain: Toolchain, folder: Path) -> None:
         _put(path, folder / "pyright" / path.relative_to(toolchain.bundle))
 
 
-def write_tree(folder: Path, *, files: Iterable[tuple[str, bytes]], search: SearchPaths) -> None:
+def write_tree(
+    folder: Path,
+    *,
+    files: Iterable[tuple[str, bytes]],
+    search: SearchPaths,
+    links: Iterable[tuple[str, str]] = (),
+) -> None:
     """Write what pyright is to look at: the tree, our configuration, and the stand-in interpreter.
 
     `files` are by their path in the repository: every counted file (its `sufficient_source`), and
     whatever else imports can resolve to, for which empty content will do: sources that are not
     counted, stubs (whole), extension modules. A component that pyright would skip (`.github`) gets
-    a `=` in front; nothing can import it by name either way. Raises ToolchainError for a path that
-    leads out.
+    a `=` in front; nothing can import it by name either way. `links` are symbolic links, from path
+    to target in the repository; pyright follows those that lead somewhere. Raises ToolchainError
+    for a path that leads out.
     """
     tree = folder / _TREE
     tree.mkdir(parents=True)
     for path, content in files:
         _write(_inside(tree, path), content)
+    for path, target in links:
+        _link_inside(_inside(tree, path), _inside(tree, target))
     _write(tree / _CONFIG, json.dumps(build_config(search.version), indent=2).encode())
     _write(folder / _INTERPRETER, render_interpreter(search).encode(), mode=0o755)
 
@@ -192,6 +202,12 @@ def _inside(tree: Path, path: str) -> Path:
     if parts.is_absolute() or ".." in parts.parts or not parts.parts or path == _CONFIG:
         raise ToolchainError(f"{path!r} is no path of a source in a repository.")
     return tree.joinpath(*map(_unskipped, parts.parts))
+
+
+def _link_inside(link: Path, target: Path) -> None:
+    if target.exists() and not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(target, link.parent))
 
 
 def _unskipped(component: str) -> str:

@@ -1,9 +1,12 @@
 """Finds the module of a repository that an entry point stands on: what a sabotage shadows."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from reb_action import imports
 from reb_action.model.manifest import Level, Manifest
+
+_VERSION: Final = (3, 11)
 
 
 def shadow_of(manifest: Manifest, level: Level, sources: Mapping[str, bytes]) -> str | None:
@@ -11,7 +14,7 @@ def shadow_of(manifest: Manifest, level: Level, sources: Mapping[str, bytes]) ->
 
     `sources` has the repository's counted files. A script may import nothing of its repository.
     """
-    local = imports.local_names({path: imports.imported_names(sources[path]) for path in sources})
+    local = imports.owners(imports.Files(counted=sources), version=_VERSION).own
     entrypoint = manifest.entrypoints[level]
     started = [sources.get(entrypoint.decoy, b"")]
     started += [

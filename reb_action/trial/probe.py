@@ -20,7 +20,7 @@ from reb_action.model.report import Report
 from reb_action.model.verdict import LevelResult
 from reb_action.probe.context import ProbeContext
 from reb_action.probe.cuda import observe_cuda
-from reb_action.probe.imports import observe_imports
+from reb_action.probe.imports import Reported, observe_imports
 from reb_action.probe.run import observe_run
 from reb_action.progress import Progress
 from reb_action.sandbox import select
@@ -105,7 +105,8 @@ def _observation(
         return observe_cuda(context, report), None
     pristine = source_pristine.open_existing(layout.source, context.manifest.commit)
     if level is Level.C0:
-        return observe_imports(context, pristine, interpreter, frozen.native), None
+        reported = Reported(report=report, interpreter=interpreter)
+        return observe_imports(context, pristine, reported, frozen.native), None
     return observe_run(context, pristine, report, level, prefix=interpreter.prefix)
 
 
@@ -148,9 +149,8 @@ def limit_size(observation: Observation, kind: str) -> Observation:
         case CudaObservation():
             return replace(bare, frameworks=(), witness=_bare(bare.witness))
         case ImportsObservation():
-            return replace(
-                bare, missing=(), third_party=(), stub_only=(), hollow=(), editable=(), local=()
-            )
+            bare = replace(bare, missing=(), third_party=(), stub_only=(), hollow=(), editable=())
+            return replace(bare, local=(), optional=(), absent=None)
 
 
 def _bare(witness: Witness) -> Witness:

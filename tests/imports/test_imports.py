@@ -13,10 +13,8 @@ from reb_action.imports import (
     imported_names,
     imports_only,
     is_counted,
-    local_names,
     read_unresolved,
     sufficient_source,
-    third_party,
 )
 from tests.support.programs import program
 
@@ -201,41 +199,6 @@ def test_reducing_keeps_every_import_and_nothing_that_python_cannot_parse(seed: 
     if reduced is not None:
         ast.parse(reduced)
         assert imported_names(reduced.encode()) == imported_names(source)
-
-
-def test_the_repository_owns_what_stands_on_a_search_path():
-    paths = [
-        "setup.py",
-        "src/pkg/__init__.py",
-        "src/pkg/sub/__init__.py",
-        "tools/common.py",
-        "a/b/c.py",
-    ]
-    local = local_names(dict.fromkeys(paths, frozenset()))
-    assert local == {"setup", "src", "pkg", "tools", "common", "a", "c"}
-
-
-@pytest.mark.parametrize(
-    ("importing", "expected"),
-    [
-        ([], False),
-        (["pkg/train.py"], True),
-        (["pkg/deep/train.py"], True),
-        (["pkg/datasets/__init__.py"], True),
-        (["tests/test_it.py"], False),
-        (["pkg/train.py", "tests/test_it.py"], False),
-    ],
-)
-def test_a_part_of_a_package_is_local_to_what_stands_near_it(importing: list[str], expected: bool):
-    inside = ["pkg/__init__.py", "pkg/datasets/__init__.py", "pkg/no_package/datasets/__init__.py"]
-    paths = [*inside, "train/datasets/prepare.py", *importing]
-    imports = {path: frozenset({"datasets"} if path in importing else {"torch"}) for path in paths}
-    assert ("datasets" in local_names(imports)) is expected
-
-
-def test_third_party_is_neither_standard_nor_local():
-    names = {"os", "imp", "cPickle", "tomllib", "__future__", "typing_extensions", "torch", "pkg"}
-    assert third_party(names, local=frozenset({"pkg"})) == {"torch", "typing_extensions"}
 
 
 def diagnostic(message: object, *, rule: str = "reportMissingImports") -> dict[str, object]:

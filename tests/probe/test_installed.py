@@ -39,7 +39,7 @@ def elf(*names, defined=1):
 ELF = elf("PyInit_thing")
 
 
-def look(folder, files, *entries, native=()):
+def look(folder, files, *entries, native=(), skipped=(), led=()):
     """Return the probe's answer on `thing` among these files."""
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,10 @@ def look(folder, files, *entries, native=()):
     paths = [str(folder / entry) for entry in entries or ("",)]
     native = [str(folder / one) for one in native]
     asked = folder / "question.json"
-    asked.write_text(json.dumps({"search_paths": paths, "names": ["thing"], "native": native}))
+    question = {"search_paths": paths, "names": ["thing"], "native": native}
+    question["skipped"] = [str(folder / one) for one in skipped]
+    question["led"] = [["thing", str(folder / one)] for one in led]
+    asked.write_text(json.dumps(question))
     argv = [sys.executable, "-I", "-S", str(PROBE), str(asked)]
     return json.loads(subprocess.run(argv, capture_output=True, check=True, timeout=60).stdout)
 
@@ -213,63 +216,18 @@ def test_only_extension_modules_count_as_built(tmp_path):
     assert built == [str(tmp_path / "a/thing.cpython-311.so")]
 
 
-FINDER, PTH = "__editable___thing_1_finder.py", "__editable__.thing-1.pth"
-STARTS = "import __editable___thing_1_finder; __editable___thing_1_finder.install()"
+ORIGIN = '{"dir_info": {"editable": true}, "url": "file://%s"}'
 
 
-def finder(folder, target, *, name="thing", spelled="MAPPING: dict[str, str] ="):
-    """Return the files of an editable install whose finder leads to a target."""
-    return {FINDER: f"import sys\n{spelled} {{{name!r}: {str(folder / target)!r}}}\n", PTH: STARTS}
-
-
-@pytest.mark.parametrize("spelled", ["MAPPING: dict[str, str] =", "MAPPING ="])
-def test_finder_of_an_editable_install_is_followed(tmp_path, spelled):
-    files = {**finder(tmp_path, "dep/thing", spelled=spelled), RECORD: f"{FINDER},,\n"}
-    answer = look(tmp_path, {**files, "dep/thing/__init__.py": CODE})
-    assert answer["mapped"] == [["thing", str(tmp_path / "dep/thing")]]
-    assert [Module(**one).is_hollow for one in answer["modules"]] == [False]
-
-
-def test_finder_may_lead_to_a_file_or_a_part_of_a_namespace(tmp_path):
-    alone = {**finder(tmp_path, "dep/thing"), "dep/thing.py": LARGE}
-    assert look(tmp_path, alone)["mapped"] == [["thing", str(tmp_path / "dep/thing.py")]]
-    part = {**finder(tmp_path, "own/part", name="thing.part"), "own/part/core.py": LARGE}
-    answer = look(tmp_path, part)
-    assert answer["mapped"] == [["thing.part", str(tmp_path / "own/part")]]
-    assert [Module(**one).is_hollow for one in answer["modules"]] == [False]
-
-
-def test_finder_that_leads_to_no_code_leaves_the_module_hollow(tmp_path):
-    files = {**finder(tmp_path, "dep/thing"), "dep/thing/__init__.py": "", RECORD: f"{FINDER},,\n"}
-    assert hollow(tmp_path, files) is True
-
-
-NOT_FOLLOWED = {
-    "not started": {PTH: "import os"},
-    "led nowhere": {FINDER: "MAPPING = {'thing': '/gone/thing'}"},
-    "relative": {FINDER: "MAPPING = {'thing': 'dep/thing'}"},
-    "no name": {FINDER: "MAPPING = {'thing.../x': '/usr'}"},
-    "no mapping": {FINDER: "MAPPING = [1]"},
-    "worked out": {FINDER: "MAPPING = dict(thing='/usr')"},
-    "no text": {FINDER: "MAPPING = {b'thing': 7, 'thing': 7, 8: 9}"},
-    "no Python": {FINDER: "MAPPING = {{"},
-}
-
-
-@pytest.mark.parametrize("changed", NOT_FOLLOWED.values(), ids=NOT_FOLLOWED)
-def test_finder_that_leads_nowhere_is_left_to_pyright(tmp_path, changed):
-    files = {**finder(tmp_path, "dep/thing"), "dep/thing/core.py": LARGE, **changed}
-    answer = look(tmp_path, files)
-    assert (answer["mapped"], answer["modules"]) == ([], [])
-
-
-def test_folder_that_a_distribution_puts_on_the_path_is_listed(tmp_path):
-    files = {
-        "site/a-1.dist-info/RECORD": "_a.pth,,\na-1.dist-info/METADATA,,\n",
-        "site/_a.pth": f"# source\n{tmp_path}/src\n",
-        "src/thing.py": CODE,
-    }
+@pytest.mark.parametrize("line", ["{}/src", "../src"])
+def test_folder_that_a_pth_file_puts_on_the_path_is_listed(tmp_path, line):
+    files = {"site/_a.pth": f"# source\n{line.format(tmp_path)}\n", "src/thing.py": CODE}
     assert hollow(tmp_path, files, "site", "src") is False
+
+
+def test_folder_that_no_pth_file_puts_on_the_path_is_not_listed(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/thing.py").write_text(CODE)
     assert hollow(tmp_path, {"site/_a.pth": f"{tmp_path}/other\n"}, "site", "src") is True
 
 
@@ -289,6 +247,34 @@ def test_egg_that_is_an_archive_is_looked_into(tmp_path):
     assert seen == {"a.egg": False, "b.egg": True, "c.zip": False, "d.zip": True, "e.zip": True}
 
 
-def test_search_path_goes_before_a_finder(tmp_path):
-    files = {**finder(tmp_path, "dep/thing"), "dep/thing/core.py": LARGE, "thing.py": LARGE}
-    assert look(tmp_path, files)["mapped"] == []
+def led(folder, files):
+    """Return whether `thing` is hollow where the interpreter finds it in `dep`."""
+    found = [Module(**one) for one in look(folder, files, "site", led=["dep/thing.py"])["modules"]]
+    return [one.is_hollow for one in found]
+
+
+def test_what_the_interpreter_finds_elsewhere_needs_code_as_well(tmp_path):
+    assert led(tmp_path, {"dep/thing.py": LARGE}) == [False]
+    assert led(tmp_path, {"dep/thing.py": CODE}) == [True]
+    assert led(tmp_path, {"dep/thing.py": ""}) == [True]
+
+
+@pytest.mark.parametrize(
+    ("origin", "hollow"),
+    [
+        (ORIGIN, [False]),
+        (ORIGIN.replace("true", "false"), [True]),
+        ('{"url": 7, "dir_info": {"editable": true}}', [True]),
+        ("[]", [True]),
+        ("{", [True]),
+    ],
+)
+def test_what_a_distribution_says_that_it_is_edited_from_is_listed(tmp_path, origin, hollow):
+    text = origin.replace("%s", f"{tmp_path}/dep")
+    files = {"site/a-1.dist-info/direct_url.json": text, "dep/thing.py": CODE}
+    (tmp_path / "site/a-1.dist-info").mkdir(parents=True)
+    assert led(tmp_path, files) == hollow
+
+
+def test_repository_own_module_stands_for_no_distribution(tmp_path):
+    assert look(tmp_path, {"thing.py": LARGE}, skipped=["thing.py"])["modules"] == []

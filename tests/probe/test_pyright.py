@@ -10,12 +10,11 @@ from reb_action.corpus.manifests import load
 from reb_action.errors import SandboxError, ToolchainError
 from reb_action.imports import Unresolved
 from reb_action.model.observation import Interpreter
-from reb_action.probe import imports as imports_module
 from reb_action.probe import installed as installed_module
 from reb_action.probe import pyright, toolchain
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.imports import _beside, _ghosts
-from reb_action.probe.installed import InstalledModules, Module, inspect_modules
+from reb_action.probe.imports import _beside
+from reb_action.probe.installed import InstalledModules, Module, Wanted, inspect_modules
 from reb_action.probe.pyright import Tree, resolve
 from reb_action.source.pristine import Source, TrackedFile
 
@@ -86,46 +85,6 @@ def test_pyright_that_works_is_asked_once(context, monkeypatch):
     assert resolve(context, TREE) == Unresolved(missing=nothing, stub_only=nothing, files=1)
 
 
-def test_mapped_modules_stand_in_a_search_path_of_their_own(context, monkeypatch):
-    links = (("ns", "/dep/ns"), ("ns.part", "/dep/part"), ("one.two", "/dep/two.py"))
-    code = (
-        "import json, os, sys; root = sys.argv[1] + '/mapped'\n"
-        "found = {os.path.relpath(os.path.join(above, name), root): "
-        "os.readlink(os.path.join(above, name)) for above, folders, files in os.walk(root) "
-        "for name in folders + files if os.path.islink(os.path.join(above, name))}\n"
-        "told = open(sys.argv[1] + '/interpreter').read()\n"
-        "sys.exit(json.dumps([found, root in told]))"
-    )
-    monkeypatch.setattr(toolchain, "build_command", command_of(code))
-    place = "imports-1"
-    tree = Tree(files={}, search=SEARCH, links=links)
-    pyright._lay_out(context, tree, place)
-    ended = pyright._pyright(context, place)
-    found = {"ns": "/dep/ns", "one/two.py": "/dep/two.py"}
-    assert json.loads(ended.stderr) == [found, True]
-
-
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [
-        ("/etc/x", "/dep"),
-        ("..", "/dep"),
-        ("a/../../../x", "/dep"),
-        ("", "/dep"),
-        ("n" * 201, "/dep"),
-        ("one", "n" * 5000),
-        ("one", "a\0b"),
-    ],
-)
-def test_answer_that_names_no_module_makes_no_link(context, name, target):
-    before = set(context.mount.parent.rglob("*"))
-    tree = Tree(files={}, search=SEARCH, links=((name, target),))
-    pyright._lay_out(context, tree, "imports-1")
-    made = set(context.mount.parent.rglob("*")) - before
-    assert [path for path in made if path.is_symlink()] == []
-    assert all(path.is_relative_to(context.mount / "imports-1") for path in made)
-
-
 INTERPRETER = Interpreter(path="/venv/bin/python", fault=None, path_is_good=True)
 THING = Interpreter(
     path="/venv/bin/python", fault=None, path_is_good=True, search_paths=("/venv/site",)
@@ -136,7 +95,7 @@ def probe(context, monkeypatch, code):
     """Put other code in the probe's place; `there` says whether it is given an environment."""
     head = (
         "import json, os, sys, time; there = json.load(open(sys.argv[1]))['search_paths'] != []\n"
-        "nothing = json.dumps({'modules': [], 'mapped': [], 'built': []})\n"
+        "nothing = json.dumps({'modules': [], 'built': []})\n"
     )
     (context.mount / "probes" / "installed.py").write_text(head + code)
     monkeypatch.setattr(installed_module, "_TIMEOUT_SECONDS", 2)
@@ -153,39 +112,27 @@ def probe(context, monkeypatch, code):
 )
 def test_probe_that_dies_of_an_environment_is_its_failure(context, monkeypatch, death, why):
     probe(context, monkeypatch, f"if there: {death}\nprint(nothing)")
-    seen = inspect_modules(context, THING, ("thing",), native=())
+    seen = inspect_modules(context, THING, Wanted(names=("thing",)))
     assert seen == InstalledModules(fault=f"what is installed cannot be seen: {why}")
 
 
 def test_probe_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
     probe(context, monkeypatch, "sys.exit('no such file')")
     with pytest.raises(SandboxError, match=r"^what is installed cannot be seen: no such file; run"):
-        inspect_modules(context, INTERPRETER, ("thing",), native=())
+        inspect_modules(context, INTERPRETER, Wanted(names=("thing",)))
 
 
 def test_what_the_probe_sees_is_read(context, tmp_path):
     (tmp_path / "thing.py").write_text("")
     (tmp_path / "other.py").write_text("work()\n" * 100)
     seen = Interpreter(path="", fault=None, path_is_good=True, search_paths=(str(tmp_path),))
-    found = inspect_modules(context, seen, ("thing", "other", "gone"), native=("/gone/thing.so",))
+    found = inspect_modules(
+        context, seen, Wanted(names=("thing", "other", "gone"), native=("/gone/thing.so",))
+    )
     thing = Module(name="thing", listed=False, code_bytes=0)
     other = Module(name="other", listed=False, code_bytes=600)
     assert found == InstalledModules(modules=(other, thing))
     assert found.hollow == {"thing"}
-
-
-@pytest.mark.parametrize(
-    ("missing", "ghosts"), [({"thing"}, {"thing"}), ({"thing", "other"}, {"thing"}), (set(), set())]
-)
-def test_what_resolves_only_in_an_environment_where_nothing_stands_is_hollow(
-    context, monkeypatch, missing, ghosts
-):
-    alone = Unresolved(missing=frozenset(missing), stub_only=frozenset(), files=1)
-    monkeypatch.setattr(imports_module, "resolve_alone", lambda *_: alone)
-    found = InstalledModules(modules=(Module(name="other", listed=True, code_bytes=9),))
-    first = Unresolved(missing=frozenset({"gone"}), stub_only=frozenset({"yaml"}), files=1)
-    wanted = frozenset({"thing", "other", "gone", "yaml"})
-    assert _ghosts(context, TREE, found, wanted, first) == ghosts
 
 
 def test_only_what_can_stand_beside_the_tracked_files_is_laid_out(tmp_path):

@@ -1,0 +1,190 @@
+"""Finds out which imports find their module in the reported interpreter: the strict C0.
+
+First by looking, with the trusted interpreter: at what stands in the search paths, and at the code
+behind it. For what is not found so, the reported interpreter itself is asked: it knows the finders
+of editable installs, and modules that packages make when they are imported. What it names outside
+the search paths counts if there is code behind that, too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from reb_action.documents import answer_of
+from reb_action.errors import SandboxError
+from reb_action.imports import Import, Ownership, is_absent, is_standard
+from reb_action.model.agent import Report
+from reb_action.model.observation import Absent, Cause, Interpreter
+from reb_action.probe.context import ProbeContext, build_environment, make_nonce
+from reb_action.probe.installed import InstalledModules, Wanted, inspect_modules, why
+from reb_action.probe.supervisor import Request, supervise
+from reb_action.sandbox.protocol import Command, Ended
+
+_TIMEOUT_SECONDS: Final = 300
+_ANSWER_LIMIT: Final = 64 * 1024 * 1024
+_ASKED: Final = 2000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """Where to look: the reported interpreter, its version, and paths that stand for no name."""
+
+    report: Report
+    interpreter: Interpreter
+    version: tuple[int, int]
+    skipped: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Presence:
+    """What the imports of third parties came to; `fault` says why nothing could be seen."""
+
+    absent: tuple[Absent, ...] = ()
+    hollow: frozenset[str] = frozenset()
+    editable: frozenset[str] = frozenset()
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Missing:
+    missing: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    nonce: str
+    found: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def look(context: ProbeContext, owned: Ownership, measured: Measured) -> Presence:
+    """Return which imports find nothing; raises SandboxError if no environment can be looked at."""
+    wanted = [one for one in owned.wanted if not is_standard(one.name, version=measured.version)]
+    names = frozenset(one.name for one in wanted)
+    asked = Wanted(names=names, skipped=measured.skipped)
+    found = inspect_modules(context, measured.interpreter, asked)
+    if found.fault is not None:
+        return Presence(fault=found.fault)
+    lost = _lost(context, wanted, found, measured)
+    if isinstance(lost, str):
+        return Presence(fault=lost)
+    elsewhere = {one.module for one in wanted if one.name not in found.names}
+    told = _ask(context, measured, sorted({*lost.values(), *elsewhere}))
+    led = tuple(
+        (module.partition(".")[0], place)
+        for module, place in sorted(told.items())
+        if place and module.partition(".")[0] in names - found.names
+    )
+    if led:
+        again = inspect_modules(context, measured.interpreter, Wanted(names=(), led=led))
+        found = InstalledModules(modules=(*found.modules, *again.modules))
+    absences = {one: _absence(one, lost, told, found, measured) for one in wanted}
+    return Presence(
+        absent=_needed(absences),
+        hollow=found.hollow,
+        editable=frozenset(name for name, _ in led) - found.hollow,
+    )
+
+
+def _lost(
+    context: ProbeContext, wanted: list[Import], found: InstalledModules, measured: Measured
+) -> dict[Import, str] | str:
+    """Return, for each import that does not stand in the search paths, its part that is missing."""
+    standing = [one for one in wanted if one.name in found.names]
+    parts = _missing(context, standing, measured)
+    if isinstance(parts, str):
+        return parts
+    lost = {one: part for one, part in zip(standing, parts, strict=True) if part is not None}
+    return lost | {one: one.name for one in wanted if one.name not in found.names}
+
+
+def _missing(
+    context: ProbeContext, wanted: list[Import], measured: Measured
+) -> tuple[str | None, ...] | str:
+    """Return the missing part of each import, or how the environment kept us from looking."""
+    question = {
+        "search_paths": list(measured.interpreter.search_paths),
+        "version": "".join(map(str, measured.version)),
+        "skipped": list(measured.skipped),
+        "modules": [[one.module, list(one.names)] for one in wanted],
+    }
+    ended = _search(context, question)
+    seen = answer_of(ended.stdout, _Missing)
+    if seen is not None and len(seen.missing) == len(wanted):
+        return seen.missing
+    nothing = _search(context, {**question, "search_paths": [], "modules": []})
+    if answer_of(nothing.stdout, _Missing) is None:
+        raise SandboxError(f"modules cannot be looked for: {why(nothing)}; run it again")
+    return f"modules cannot be looked for: {why(ended)}"
+
+
+def _search(context: ProbeContext, question: Mapping[str, object]) -> Ended:
+    asked = context.ask(f"modules-{make_nonce()}", question)
+    return context.run(
+        Command(
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("modules"), asked),
+            cwd=context.layout.tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+            output_limit_bytes=_ANSWER_LIMIT,
+        )
+    )
+
+
+def _ask(context: ProbeContext, measured: Measured, modules: list[str]) -> Mapping[str, str]:
+    """Ask the reported interpreter where it finds modules; what it does not answer is not there."""
+    if not modules:
+        return {}
+    secret = make_nonce()
+    # Names before their parts, so that one part that ends the interpreter costs few answers.
+    ordered = sorted(modules, key=lambda module: (module.count("."), module))[:_ASKED]
+    asked = context.ask(secret, {"nonce": secret, "modules": ordered})
+    out = f"{context.layout.runs}/{secret}"
+    request = Request(
+        argv=(measured.report.python_path, context.probe("specs"), asked, f"{out}/answer.json"),
+        cwd=context.layout.workspace,
+        env=build_environment(context, measured.report, {"CUDA_VISIBLE_DEVICES": ""}),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        out=out,
+        answer=f"{out}/answer.json",
+    )
+    told = answer_of(supervise(context, request).answer, _Told)
+    return told.found if told is not None and told.nonce == secret else {}
+
+
+def _absence(
+    one: Import,
+    lost: Mapping[Import, str],
+    told: Mapping[str, str],
+    found: InstalledModules,
+    measured: Measured,
+) -> Absent | None:
+    """Return how an import fails to find its module; None where it finds it."""
+    part = lost.get(one)
+    if is_absent(one.name, version=measured.version):
+        # Of what a Python had once, an installed substitute may stand anywhere.
+        gone = part is not None and part not in told
+        absent = Absent(name=one.name, module=one.name, cause=Cause.NOT_IN_PYTHON)
+        return absent if gone else None
+    if one.name not in found.names:
+        return Absent(name=one.name, module=one.name, cause=Cause.NOT_INSTALLED)
+    if one.name in found.hollow:
+        return Absent(name=one.name, module=one.name, cause=Cause.TOO_LITTLE_CODE)
+    if part is None or {part, one.module} <= told.keys():
+        return None
+    if part not in told:
+        cause = Cause.NOT_INSTALLED if part == one.name else Cause.PART_MISSING
+        return Absent(name=one.name, module=part, cause=cause)
+    if part != one.name:
+        return None
+    return Absent(name=one.name, module=one.module, cause=Cause.PART_MISSING)
+
+
+def _needed(absences: Mapping[Import, Absent | None]) -> tuple[Absent, ...]:
+    """Return the absences that keep a file from running, each once."""
+    gone = {one.module for one, absence in absences.items() if absence is not None}
+    needed = (
+        absence
+        for one, absence in absences.items()
+        if not one.optional and (not one.instead_of or gone & {*one.instead_of})
+    )
+    kept = {absence for absence in needed if absence is not None}
+    return tuple(sorted(kept, key=lambda absence: (absence.name, absence.module)))
