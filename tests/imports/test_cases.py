@@ -211,7 +211,7 @@ INDEX = {
             requires='"hatchling"',
             more="[tool.hatch.build]\\ndev-mode-exact = true\\n",
         )
-        + "$PIP -e $HOME/deps/exactdemo",
+        + "$PIP editables; $PIP -e $HOME/deps/exactdemo",
     ),
     "editable by setuptools, strict": main(
         "import strictdemo\n",
