@@ -4,7 +4,8 @@ Decided file by file, by what Python would import there. The search path of a fi
 
 - the root of the repository, and its `src`;
 - the folders that its build files name, of which only the packages count;
-- the folder where the file's own package begins; for a script, that is the folder it stands in;
+- the folder where the file's own package begins; for a script, that is the folder it stands in (a
+  file that others import as a part of a folder without `__init__.py` is none);
 - the folders that the file adds to `sys.path`, as far as the text says which;
 - all that is on the search path of a file that imports it, since they run in one process.
 
@@ -83,11 +84,13 @@ class _Search:
         self._modules = Modules(known, texts=files.counted, links=files.links)
         self._packages = declared_roots(files.build) - {""}
         src = () if self._modules.is_package("src") else ("src",)
-        common = {"", *src, *files.paths}
-        self._roots = {path: common | self._base(path) for path in self._read}
-        self._bare = self._confirmed()
+        self._common = {"", *src, *files.paths}
+        self._bare: frozenset[tuple[str, str]] = frozenset()
 
     def run(self) -> Ownership:
+        self._start(frozenset())
+        self._spread()
+        self._start(self._members())
         self._spread()
         own: set[str] = set()
         wanted: dict[Import, None] = {}
@@ -99,7 +102,29 @@ class _Search:
                     own.add(each.name)
         return Ownership(own=frozenset(own), wanted=tuple(wanted))
 
-    def _base(self, path: str) -> set[str]:
+    def _start(self, members: frozenset[str]) -> None:
+        """Give each file the search path that it brings itself."""
+        self._roots = {path: self._common | self._base(path, members) for path in self._read}
+        self._bare = self._confirmed()
+
+    def _members(self) -> frozenset[str]:
+        """Return the files that others import as a part of a folder without `__init__.py`.
+
+        Without the mark of a script they are no scripts, so their folder is on no search path.
+        """
+        found: set[str] = set()
+        for path, contents in self._read.items():
+            for each in (one for one in contents.imports if not one.level):
+                root, files = self._provider(path, each) or ("", ())
+                found.update(
+                    self._modules.real(file) for file in files if posixpath.dirname(file) != root
+                )
+        return frozenset(path for path in found - {""} if not self._is_script(path))
+
+    def _is_script(self, path: str) -> bool:
+        return path in self._read and self._read[path].is_script
+
+    def _base(self, path: str, members: frozenset[str]) -> set[str]:
         """Return the folders of the search path that a file brings by where it stands."""
         contents, base = self._read[path], self._modules.base_of(path)
         added = {folder for name in contents.folders for folder in _inside(name, path)}
@@ -107,7 +132,8 @@ class _Search:
         while base and self._modules.is_in_package(base):
             added |= {base} if contents.is_script else set()
             base = self._modules.base_of(base)
-        return {base, *added}
+        is_member = path in members and base == posixpath.dirname(path)
+        return added if is_member else {base, *added}
 
     def _confirmed(self) -> frozenset[tuple[str, str]]:
         """Return the folders without `__init__.py` of which some file imports a module.
@@ -134,8 +160,8 @@ class _Search:
         found = self._modules.find(folder, name)
         return found is not None and (bool(found.files) or place in self._modules.folders)
 
-    def _provider(self, path: str, each: Import) -> tuple[str, ...] | None:
-        """Return the repository's files that an absolute import runs; None if it has none."""
+    def _provider(self, path: str, each: Import) -> tuple[str, tuple[str, ...]] | None:
+        """Return from which folder an absolute import runs which files; None if it has none."""
         for root in (*sorted(self._roots[path]), *sorted(self._packages)):
             seen = self._modules.find(root, each.module)
             if seen is None or self._is_itself(path, seen):
@@ -144,7 +170,7 @@ class _Search:
             if only_packages and not self._modules.is_package(posixpath.join(root, each.name)):
                 continue
             if seen.is_closed or (seen.is_whole and self._is_there(root, path, each, seen)):
-                return (*seen.files, *self._parts(seen, each))
+                return root, (*seen.files, *self._parts(seen, each))
         return None
 
     def _is_there(self, root: str, path: str, each: Import, seen: Found) -> bool:
@@ -180,8 +206,11 @@ class _Search:
     def _targets(self, path: str, contents: Contents) -> set[str]:
         found: set[str] = set()
         for each in contents.imports:
-            files = self._relative(path, each) if each.level else self._provider(path, each)
-            found.update(map(self._modules.real, files or ()))
+            if each.level:
+                files = self._relative(path, each)
+            else:
+                _, files = self._provider(path, each) or ("", ())
+            found.update(map(self._modules.real, files))
         return found
 
     def _relative(self, path: str, each: Import) -> tuple[str, ...]:

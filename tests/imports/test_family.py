@@ -1,0 +1,110 @@
+"""C0 on generated repositories: it fails exactly where Python finds no module to install.
+
+pytest tests/imports/test_family.py             a sample; the seed is printed
+pytest tests/imports/test_family.py -m slow     all of them, with every disagreement
+REB_SEED=7 pytest tests/imports/test_family.py  the sample of a seed
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from reb_action.corpus.manifests import load
+from reb_action.imports import owners
+from reb_action.model.observation import Interpreter
+from reb_action.probe.context import ProbeContext, reveal
+from reb_action.probe.imports import repository_files
+from reb_action.probe.presence import Measured, look
+from reb_action.source.pristine import Source, TrackedFile
+from tests.support.import_family import NAME, member
+from tests.support.import_world import MANIFEST, _report, lay_out
+from tests.support.pyright_run import observed
+
+SEED = int(os.environ.get("REB_SEED") or random.randrange(10**6))
+SAMPLE, ALL = 12, 500
+
+
+def bare_environment(home):
+    """Make an interpreter with nothing installed, in no time, and return it."""
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(home / "venv")}))
+    shutil.rmtree(home / "venv", ignore_errors=True)
+    site.mkdir(parents=True)
+    (home / "venv/bin").mkdir()
+    base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info[1]}"
+    (home / "venv/bin/python").symlink_to(base)
+    (home / "venv/pyvenv.cfg").write_text(f"home = {base.parent}\n")
+    return home / "venv/bin/python", site
+
+
+def furnish(site, files, deps):
+    """Write what a member has in site-packages, and in a folder beside it."""
+    shutil.rmtree(deps, ignore_errors=True)
+    for name, content in files.items():
+        if name == "{deps}":
+            furnish(deps, content, deps / "none")
+        elif name == "{link}":
+            (deps / content).parent.mkdir(parents=True)
+            (deps / content).symlink_to(deps / NAME)
+        else:
+            (site / name).parent.mkdir(parents=True, exist_ok=True)
+            (site / name).write_text(content.replace("{deps}", str(deps)))
+
+
+def source_of(folder):
+    """Return a folder as a source, without git."""
+    files = tuple(
+        TrackedFile(path=str(path.relative_to(folder)), mode="100644", blob_sha1="", size_bytes=0)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    )
+    return Source(folder=folder, commit="", committed_at=0, files=files, submodules=())
+
+
+def answers(one, sandbox):
+    """Return whether C0 passes a member, and whether Python runs it."""
+    checkout, home = Path(sandbox.layout.repository), Path(sandbox.layout.home)
+    shutil.rmtree(checkout, ignore_errors=True)
+    lay_out(one.world, checkout)
+    python, site = bare_environment(home)
+    furnish(site, one.site, home / "deps")
+    search = observed(python)
+    files = repository_files(source_of(checkout))
+    mount = Path(sandbox.spec.mount)
+    room = ProbeContext(sandbox=sandbox, mount=mount, manifest=load(MANIFEST))
+    interpreter = Interpreter(
+        path=str(python), fault=None, path_is_good=True, search_paths=search.paths
+    )
+    measured = Measured(report=_report(python), interpreter=interpreter, version=search.version)
+    seen = look(room, owners(files, version=search.version), measured)
+    run = subprocess.run(
+        [python, "-B", one.world.run], cwd=checkout, capture_output=True, timeout=60, env={}
+    )
+    return [absent.name for absent in seen.absent], run.returncode == 0, run.stderr.decode()
+
+
+def disagreements(seeds, sandbox):
+    """Yield what C0 and Python say differently."""
+    reveal(Path(sandbox.spec.mount), load(MANIFEST))
+    for seed in seeds:
+        one = member(seed)
+        absent, runs, error = answers(one, sandbox)
+        if absent != ([] if runs else [NAME]):
+            last = error.strip().rpartition("\n")[2]
+            yield f"seed {seed}, {one.drawn}: C0 misses {absent}, Python says {last or 'fine'!r}"
+
+
+def test_sample_of_the_family_is_as_python_says(scratch):
+    print(f"REB_SEED={SEED}")
+    assert list(disagreements(range(SEED, SEED + SAMPLE), scratch)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_whole_family_is_as_python_says(scratch):
+    assert list(disagreements(range(ALL), scratch)) == []
