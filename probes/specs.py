@@ -32,7 +32,8 @@ def place_of(name):
         # Imports run code of others, which may raise or exit as it likes.
         return "" if name in sys.modules else None
     if spec is None:
-        return None
+        # A package may put a module there that it made itself.
+        return "" if name in sys.modules else None
     if spec.has_location or (spec.origin and os.path.isabs(spec.origin)):
         return spec.origin
     try:

@@ -40,7 +40,7 @@ class Modules:
         self._texts = texts
         self._real: dict[str, str] = {path: path for path in files if path.endswith(_SUFFIXES)}
         self._follow(links)
-        self.folders = {folder for path in self._real for folder in _above(path)} | {""}
+        self.folders = {folder for path in self._real for folder in above(path)} | {""}
         self._seen: dict[tuple[str, str], Found | None] = {}
         self._files = {_stem(path): path for path in sorted(self._real, reverse=True)}
 
@@ -68,7 +68,7 @@ class Modules:
 
     def is_in_package(self, folder: str) -> bool:
         """Tell whether a folder is below a regular package."""
-        return any(above and self.is_package(above) for above in (folder, *_above(folder)))
+        return any(above and self.is_package(above) for above in (folder, *above(folder)))
 
     def find(self, root: str, module: str) -> Found | None:
         """Follow a dotted name from a folder of the search path; None if it does not begin there.
@@ -108,7 +108,8 @@ def _stem(path: str) -> str:
     return posixpath.join(folder, name.partition(".")[0])
 
 
-def _above(path: str) -> Iterator[str]:
+def above(path: str) -> Iterator[str]:
+    """Yield each folder above a path."""
     parts = path.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts)))
 

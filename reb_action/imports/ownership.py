@@ -4,8 +4,9 @@ Decided file by file, by what Python would import there. The search path of a fi
 
 - the root of the repository, and its `src`;
 - the folders that its build files name, of which only the packages count;
-- the folder where the file's own package begins; for a script, that is the folder it stands in (a
-  file that others import as a part of a folder without `__init__.py` is none);
+- the folder where the file's own package begins; outside of packages, the folder it stands in
+  (unless others import the file as a part of that folder), as for every script with a `__main__`;
+- the folders above it that hold such a script and are no packages;
 - the folders that the file adds to `sys.path`, as far as the text says which;
 - all that is on the search path of a file that imports it, since they run in one process.
 
@@ -20,7 +21,7 @@ from typing import Final
 
 from reb_action.imports.declared import BUILD_FILES, declared_roots
 from reb_action.imports.evaluation import CHECKOUT
-from reb_action.imports.modules import Found, Modules
+from reb_action.imports.modules import Found, Modules, above
 from reb_action.imports.standard import STANDARD_LIBRARY
 from reb_action.imports.syntax import Contents, Import, read_contents
 
@@ -86,6 +87,8 @@ class _Search:
         src = () if self._modules.is_package("src") else ("src",)
         self._common = {"", *src, *files.paths}
         self._bare: frozenset[tuple[str, str]] = frozenset()
+        scripts = {posixpath.dirname(path) for path in self._read if self._is_script(path)}
+        self._scripted = {one for one in scripts if not self._modules.is_package(one)}
 
     def run(self) -> Ownership:
         self._start(frozenset())
@@ -128,9 +131,10 @@ class _Search:
         """Return the folders of the search path that a file brings by where it stands."""
         contents, base = self._read[path], self._modules.base_of(path)
         added = {folder for name in contents.folders for folder in _inside(name, path)}
-        # A folder without `__init__.py` inside a package is part of it; for a script it is more.
+        added |= {posixpath.dirname(path)} if contents.is_script else set()
+        added |= self._scripted & set(above(path))
+        # A folder without `__init__.py` inside a package is part of it.
         while base and self._modules.is_in_package(base):
-            added |= {base} if contents.is_script else set()
             base = self._modules.base_of(base)
         is_member = path in members and base == posixpath.dirname(path)
         return added if is_member else {base, *added}
@@ -167,7 +171,7 @@ class _Search:
             if seen is None or self._is_itself(path, seen):
                 continue
             only_packages = root in self._packages and root not in self._roots[path]
-            if only_packages and not self._modules.is_package(posixpath.join(root, each.name)):
+            if only_packages and posixpath.join(root, each.name) not in self._modules.folders:
                 continue
             if seen.is_closed or (seen.is_whole and self._is_there(root, path, each, seen)):
                 return root, (*seen.files, *self._parts(seen, each))

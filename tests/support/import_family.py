@@ -11,12 +11,13 @@ WORK += "def work():\n    return 1\n"
 NAME = "target"
 
 FORMS = {
-    "name": f"import {NAME}\n{NAME}.work()\n",
-    "alias": f"import {NAME} as t\nt.work()\n",
-    "from name": f"from {NAME} import work\nwork()\n",
-    "part": f"import {NAME}.part\n{NAME}.part.work()\n",
-    "from part": f"from {NAME}.part import work\nwork()\n",
-    "part from name": f"from {NAME} import part\npart.work()\n",
+    "name": f"import {NAME}\n",
+    "alias": f"import {NAME} as t\n",
+    "from name": f"from {NAME} import work\n",
+    "part": f"import {NAME}.part\n",
+    "from part": f"from {NAME}.part import work\n",
+    "part from name": f"from {NAME} import part\n",
+    "two": f"import {NAME}.part as p, {NAME}\n",
 }
 
 CONDITIONS = {
@@ -28,7 +29,9 @@ CONDITIONS = {
     "optional by suppress": (
         "import contextlib\nwith contextlib.suppress(ImportError, AttributeError):\n{}\n"
     ),
-    "needed": "try:\n{}\nexcept ImportError as error:\n    raise SystemExit('install it') from error\n",
+    "needed": (
+        "try:\n{}\nexcept ImportError as error:\n    raise SystemExit('no target') from error\n"
+    ),
     "other error": "try:\n{}\nexcept KeyError:\n    pass\n",
     "Windows": "import sys\nif sys.platform == 'win32':\n{}\n",
     "Linux": "import sys\nif sys.platform.startswith('linux'):\n{}\n",
@@ -50,6 +53,11 @@ ENCODINGS = {
     "plain": lambda text: text.encode(),
 }
 
+MAKING = f"""
+import sys, types
+part = sys.modules["{NAME}.part"] = types.ModuleType("part")
+part.work = work
+"""
 SOURCE = {f"{NAME}/__init__.py": WORK, f"{NAME}/part.py": WORK}
 LISTED = f"{NAME}-1.dist-info/RECORD"
 
@@ -72,9 +80,7 @@ ENVIRONMENTS = {
     "only stubs": {f"{NAME}/__init__.pyi": WORK, f"{NAME}/py.typed": ""},
     "hollow": {f"{NAME}/__init__.py": "", LISTED: f"{NAME}/__init__.py,,\n"},
     "made at import": {
-        f"{NAME}/__init__.py": WORK
-        + f"import sys, types\npart = sys.modules['{NAME}.part'] = types.ModuleType('part')\n"
-        "part.work = work\n",
+        f"{NAME}/__init__.py": WORK + MAKING,
         LISTED: f"{NAME}/__init__.py,,\n",
     },
     "extended path": {
@@ -119,6 +125,9 @@ ENVIRONMENTS = {
         "{deps}": SOURCE,
     },
 }
+
+PACKAGES = ("package", "small package", "module", "copied", "without its part", "hollow")
+FULL = SOURCE | {LISTED: f"{NAME}/__init__.py,,\n"}
 
 # Where a file stands that imports the target, and the script that runs it.
 LAYOUTS = {
@@ -173,6 +182,23 @@ class Member:
     drawn: tuple[str, ...]
     world: World
     site: dict[str, object]
+
+    @property
+    def counts(self) -> bool:
+        """Whether what the environment has of the name counts as installed, by C0's rule."""
+        return self.drawn[2] not in ("hollow", "only stubs")
+
+    @property
+    def limit(self) -> str | None:
+        """Which known limit of C0 a disagreement of this member comes from, if it has one."""
+        _, shadow, environment, form, *_ = self.drawn
+        if form == "part from name" and environment in ("module", "without its part"):
+            return "a name that an installed module does not define is no module that is missing"
+        if "folder" in shadow and form in ("name", "alias"):
+            return "a folder without __init__.py provides modules, and no name alone"
+        if "folder" in shadow and environment in (*PACKAGES, "setuptools"):
+            return "a folder of the repository and an installed package hide one another"
+        return None
 
 
 def member(seed: int) -> Member:

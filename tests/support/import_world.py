@@ -130,11 +130,12 @@ def observe(world: World, sandbox: Sandbox) -> ImportsObservation:
         for path in checkout.rglob("*.so")
         if str(path.relative_to(checkout)) not in known and "venv" not in path.parts
     )
-    reported = Reported(report=_report(python), interpreter=interpreter)
+    reported = Reported(report=report_of(python), interpreter=interpreter)
     return observe_imports(context, source, reported, native)
 
 
-def _report(python: Path) -> Report:
+def report_of(python: Path) -> Report:
+    """Return a report that names an interpreter and claims nothing."""
     nothing = dict.fromkeys(
         ("python_version", "torch_version", "cuda_available", "gpu_count", "ddp_expected_ok")
     )
