@@ -200,7 +200,8 @@ def _called(
         case "join" | "Path" | "PurePath" if arguments:
             return _joined(arguments, "/")
         case "getcwd" | "cwd" if not arguments:
-            return "."
+            # So that the folder above it is where the program may have been started, too.
+            return "./."
         case "resolve" | "absolute" | "as_posix" | "expanduser" if isinstance(
             function, ast.Attribute
         ):

@@ -6,7 +6,7 @@ Decided file by file, by what Python would import there. The search path of a fi
 - the folders that its build files name, of which only the packages count;
 - the folder where the file's own package begins; outside of packages, the folder it stands in
   (unless others import the file as a part of that folder), as for every script with a `__main__`;
-- the folders above it that hold such a script and are no packages;
+- the folders above it that hold scripts and are no packages;
 - the folders that the file adds to `sys.path`, as far as the text says which;
 - all that is on the search path of a file that imports it, since they run in one process.
 
@@ -16,7 +16,7 @@ it, and no name alone; one that takes parts from elsewhere provides the parts th
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action.imports.declared import BUILD_FILES, declared_roots
@@ -87,26 +87,30 @@ class _Search:
         src = () if self._modules.is_package("src") else ("src",)
         self._common = {"", *src, *files.paths}
         self._bare: frozenset[tuple[str, str]] = frozenset()
-        scripts = {posixpath.dirname(path) for path in self._read if self._is_script(path)}
-        self._scripted = {one for one in scripts if not self._modules.is_package(one)}
+        self._scripted: set[str] = set()
 
     def run(self) -> Ownership:
         self._start(frozenset())
         self._spread()
         self._start(self._members())
         self._spread()
+        flags = frozenset[str]().union(*(contents.flags for contents in self._read.values()))
         own: set[str] = set()
         wanted: dict[Import, None] = {}
         for path, contents in self._read.items():
             for each in (one for one in contents.imports if not one.level):
                 if self._provider(path, each) is None:
-                    wanted[each] = None
+                    # Where a flag says that a module is there, it is not missed where it is not.
+                    optional = each.optional or bool(each.given & flags)
+                    wanted[replace(each, optional=optional, given=frozenset())] = None
                 else:
                     own.add(each.name)
         return Ownership(own=frozenset(own), wanted=tuple(wanted))
 
     def _start(self, members: frozenset[str]) -> None:
         """Give each file the search path that it brings itself."""
+        scripts = {posixpath.dirname(path) for path in self._read if path not in members}
+        self._scripted = {one for one in scripts if not self._modules.is_package(one)}
         self._roots = {path: self._common | self._base(path, members) for path in self._read}
         self._bare = self._confirmed()
 

@@ -5,6 +5,7 @@ not know. So a file counts by the imports that are legible in it, whatever Pytho
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +21,8 @@ _PARSER: Final = Parser(Language(tree_sitter_python.language()))
 _FAILURES: Final = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 _LEAVING: Final = ("exit", "_exit", "quit", "abort")
 _PATH_CALLS: Final = ("append", "insert", "extend", "addsitedir")
+
+_FLAG: Final = re.compile(r"(\w+)\s*=\s*(?:False|None)")
 
 # What can hold a statement; nothing else is descended into.
 _HOLDERS: Final = frozenset(
@@ -49,7 +52,8 @@ class Import:
     """One module that a file names: `a.b` of `import a.b` and of `from a.b import names`.
 
     `level` counts the dots of a relative import. `optional`: the file goes on without it.
-    `instead_of` are the modules in whose absence alone it is imported.
+    `instead_of` are the modules in whose absence alone it is imported, `given` names that are true
+    where it is imported.
     """
 
     module: str
@@ -57,6 +61,7 @@ class Import:
     names: tuple[str, ...] = ()
     optional: bool = False
     instead_of: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -68,12 +73,14 @@ class Import:
 class Contents:
     """What one file says: its imports, the folders it adds to `sys.path`, whether it is a script.
 
-    `folders` are below `evaluation.CHECKOUT`, or relative to wherever the file is run from.
+    `folders` are below `evaluation.CHECKOUT`, or relative to wherever the file is run from; `flags`
+    are the names that it makes false where an import fails (`HAS_FLASH_ATTN = False`).
     """
 
     imports: tuple[Import, ...]
     folders: tuple[str, ...]
     is_script: bool
+    flags: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +89,7 @@ class _Place:
 
     optional: bool = False
     instead_of: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
 
 def read_contents(source: bytes, *, path: str, version: tuple[int, int]) -> Contents:
@@ -98,6 +106,7 @@ class _Reading:
         self._imports: list[Import] = []
         self._folders: list[str] = []
         self._names: dict[str, str] = {}
+        self._flags: set[str] = set()
         self._is_script = False
 
     def read(self, root: Node) -> Contents:
@@ -110,30 +119,40 @@ class _Reading:
             imports=tuple(dict.fromkeys(self._imports)),
             folders=tuple(dict.fromkeys(self._folders)),
             is_script=self._is_script,
+            flags=frozenset(self._flags),
         )
 
     def _step(self, node: Node, place: _Place) -> Iterator[tuple[Node, _Place]]:
         match node.type:
             case "import_statement" | "import_from_statement":
                 self._imports += [
-                    replace(one, optional=place.optional, instead_of=place.instead_of)
+                    replace(
+                        one,
+                        optional=place.optional,
+                        instead_of=place.instead_of,
+                        given=place.given,
+                    )
                     for one in _imports(node)
                 ]
             case "if_statement":
-                yield from ((child, place) for child in self._branches(node))
+                for child, given in self._branches(node):
+                    yield child, replace(place, given=place.given | given)
             case "try_statement":
                 yield from _trial(node, place)
             case "with_statement" if _is_suppressing(node):
                 yield from ((child, replace(place, optional=True)) for child in node.named_children)
             case "expression_statement":
-                self._expression(_text(node))
+                text = _text(node)
+                flag = _FLAG.fullmatch(text)
+                self._flags |= {flag[1]} if flag and place.instead_of else set()
+                self._expression(text)
             case kind if kind in _HOLDERS:
                 yield from ((child, place) for child in node.named_children)
             case _:
                 return
 
-    def _branches(self, node: Node) -> Iterator[Node]:
-        """Yield the branches of an `if` that can run."""
+    def _branches(self, node: Node) -> Iterator[tuple[Node, frozenset[str]]]:
+        """Yield the branches of an `if` that can run, each with names that are true in it."""
         arms = [node, *(one for one in node.named_children if one.type == "elif_clause")]
         for arm in arms:
             test, body = (
@@ -142,12 +161,14 @@ class _Reading:
             )
             text = _text(test) if test is not None else ""
             self._is_script = self._is_script or ("__name__" in text and "__main__" in text)
-            value = truth(parse_expression(text), version=self._version)
+            condition = parse_expression(text)
+            value = truth(condition, version=self._version)
             if value is not False and body is not None:
-                yield body
+                yield body, _conjuncts(condition)
             if value is True:
                 return
-        yield from (one for one in node.named_children if one.type in ("else_clause", "ERROR"))
+        others = (one for one in node.named_children if one.type in ("else_clause", "ERROR"))
+        yield from ((one, frozenset[str]()) for one in others)
 
     def _expression(self, text: str) -> None:
         """Note what a statement adds to `sys.path`, and which names stand for paths."""
@@ -242,6 +263,17 @@ def _is_leaving(handler: Node) -> bool:
         return False
     call = _text(last[-1]).partition("(")[0].rpartition(".")[2].strip()
     return last[-1].type == "raise_statement" or call in _LEAVING
+
+
+def _conjuncts(condition: ast.expr | None) -> frozenset[str]:
+    """Return the names all of which are true where the condition is."""
+    match condition:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return frozenset({name})
+        case ast.BoolOp(op=ast.And(), values=values):
+            return frozenset[str]().union(*map(_conjuncts, values))
+        case _:
+            return frozenset()
 
 
 def _is_suppressing(node: Node) -> bool:
