@@ -24,10 +24,16 @@ def is_qualified(manifest: Manifest, level: Level) -> bool:
     """
     path = record_of(manifest.repository, level)
     # Looked up, not opened: what is judged again may name its repository as it likes.
-    if level not in manifest.entrypoints or path not in path.parent.glob("*.json"):
+    if level not in qualifiable(manifest) or path not in path.parent.glob("*.json"):
         return False
     record = documents.read(path, Qualification, kind="qualification")
     return record.run == run_of(manifest, level) and holds(record)
+
+
+def qualifiable(manifest: Manifest) -> frozenset[Level]:
+    """Return the levels that can be qualified: C0 where its requirements are listed, and runs."""
+    listed = manifest.oracle is not None and manifest.oracle.imports is not None
+    return frozenset({*manifest.entrypoints, *((Level.C0,) if listed else ())})
 
 
 def unqualified(manifest: Manifest) -> frozenset[Level]:
@@ -61,8 +67,11 @@ def run_of(manifest: Manifest, level: Level) -> str:
     """Return the SHA-256 of all that a level runs and must have used.
 
     These are the commit, the entry point, the files, the assets and the frameworks, whose libraries
-    are asked for.
+    are asked for; at C0 the commit and the names that it does not ask for.
     """
+    if level is Level.C0:
+        parts = (manifest.commit, manifest.unobtainable)
+        return hashlib.sha256(documents.dump_json(documents.to_json(parts))).hexdigest()
     entrypoint = cast(dict[str, Json], documents.to_json(manifest.entrypoints[level]))
     for name, default in _LATER_KEYS.items():
         if entrypoint[name] == default:

@@ -125,11 +125,16 @@ class Asset:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Oracle:
-    """A known-good environment: pinned requirements, then paths of the repository to install."""
+    """A known-good environment: pinned requirements, then paths of the repository to install.
+
+    `imports` are the requirements, without their dependencies, that only C0 asks for; where it is
+    None, nobody has listed them, and C0 cannot be qualified.
+    """
 
     python: str = "3.11"
     packages: tuple[str, ...] = ()
     repository: tuple[str, ...] = ()
+    imports: tuple[str, ...] | None = None
     needs: str | None = None
     key: str | None = None
 

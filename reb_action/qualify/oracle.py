@@ -41,6 +41,8 @@ class Sabotage(StrEnum):
 
 # The levels that a sabotage concerns; one that is not here concerns every run level.
 _ONLY: Final = {
+    Sabotage.BARE: (Level.C0, *RUN_LEVELS),
+    Sabotage.KEY_REMOVED: (Level.C0, *RUN_LEVELS),
     Sabotage.DEVICES_HIDDEN: GPU_LEVELS,
     Sabotage.ONE_DEVICE_ONLY: (Level.C4,),
     Sabotage.NCCL_MISMATCHED: (Level.C4,),
@@ -53,7 +55,7 @@ class Building:
 
     With `base`, it is that interpreter's packages and the wheels of `cache`, for a machine without
     a package index; else uv installs the oracle's pins, kept in `cache`. `shadows` are the
-    repository's own modules that the entry points stand on.
+    repository's own modules that the entry points stand on, `imports` what only C0 asks for.
     """
 
     oracle: Oracle
@@ -61,6 +63,7 @@ class Building:
     cache: Path
     base: Path | None = None
     shadows: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
 
 
 def sabotages(built: Building) -> tuple[Sabotage, ...]:
@@ -104,6 +107,9 @@ def _from_index(built: Building, *, bare: bool) -> Iterator[str]:
         return
     packages = " ".join(shlex.quote(package) for package in built.oracle.packages)
     yield f"uv pip install --quiet --python {_PYTHON} {packages}"
+    if built.imports:
+        more = " ".join(map(shlex.quote, built.imports))
+        yield f"uv pip install --quiet --no-deps --python {_PYTHON} {more}"
     for path in map(shlex.quote, built.oracle.repository):
         options = "--quiet --no-deps --no-build-isolation --editable"
         yield f"{_PYTHON} -m pip install {options} {path}"

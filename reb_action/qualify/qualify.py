@@ -50,14 +50,21 @@ class Plan:
 
 
 def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) -> Plan:
-    """Return what is to be qualified: the chosen run levels that have an entry point."""
+    """Return what is to be qualified: the chosen levels that the manifest says enough about."""
     wanted = options.manifest
-    levels = tuple(level for level in options.levels if level in wanted.entrypoints)
+    possible = qualification.qualifiable(wanted)
+    levels = tuple(level for level in options.levels if level in possible)
     if not levels:
         raise UsageError(f"{wanted.repository} has no entry point for these levels")
     if wanted.oracle is None:
         raise UsageError(f"{wanted.repository} has no oracle; describe its environment there")
-    built = Building(oracle=wanted.oracle, frameworks=wanted.frameworks, cache=cache, base=base)
+    built = Building(
+        oracle=wanted.oracle,
+        frameworks=wanted.frameworks,
+        cache=cache,
+        base=base,
+        imports=(wanted.oracle.imports or ()) if Level.C0 in levels else (),
+    )
     return Plan(options=options, levels=levels, building=built, date=date)
 
 
@@ -127,7 +134,8 @@ def _shadows(plan: Plan) -> tuple[str, ...]:
         texts = read_sources(checkout)
     finally:
         shutil.rmtree(folder)
-    found = {shadow_of(wanted, level, texts) for level in plan.levels}
+    runs = [level for level in plan.levels if level in wanted.entrypoints]
+    found = {shadow_of(wanted, level, texts) for level in runs}
     return tuple(sorted(name for name in found if name is not None))
 
 
