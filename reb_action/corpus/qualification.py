@@ -37,9 +37,9 @@ def qualifiable(manifest: Manifest) -> frozenset[Level]:
 
 
 def unqualified(manifest: Manifest) -> frozenset[Level]:
-    """Return the levels whose entry points are not qualified: their numbers are marked."""
-    runs = manifest.entrypoints
-    return frozenset(level for level in runs if not is_qualified(manifest, level))
+    """Return the levels that are not qualified, of C0 and the runs: their numbers are marked."""
+    levels = (Level.C0, *manifest.entrypoints)
+    return frozenset(level for level in levels if not is_qualified(manifest, level))
 
 
 def holds(record: Qualification) -> bool:

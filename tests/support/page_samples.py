@@ -224,6 +224,7 @@ def _imports():
         third_party=("torch", "mamba_ssm", "causal_conv1d", "yaml"),
         stub_only=("yaml",),
         hollow=("apex",),
+        optional=("wandb",),
         files=23,
         pyright="1.1.414",
         seconds=9.4,
