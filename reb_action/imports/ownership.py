@@ -136,7 +136,7 @@ class _Search:
         contents, base = self._read[path], self._modules.base_of(path)
         added = {folder for name in contents.folders for folder in _inside(name, path)}
         added |= {posixpath.dirname(path)} if contents.is_script else set()
-        added |= self._scripted & set(above(path))
+        added |= self._scripted & {*above(path)} - {posixpath.dirname(path)}
         # A folder without `__init__.py` inside a package is part of it.
         while base and self._modules.is_in_package(base):
             base = self._modules.base_of(base)
@@ -177,9 +177,15 @@ class _Search:
             only_packages = root in self._packages and root not in self._roots[path]
             if only_packages and posixpath.join(root, each.name) not in self._modules.folders:
                 continue
-            if seen.is_closed or (seen.is_whole and self._is_there(root, path, each, seen)):
+            is_own = seen.is_closed and (seen.is_whole or not self._is_loose(root, path))
+            if is_own or (seen.is_whole and self._is_there(root, path, each, seen)):
                 return root, (*seen.files, *self._parts(seen, each))
         return None
+
+    def _is_loose(self, root: str, path: str) -> bool:
+        """Tell whether a folder is on the path of a script only if it is run as a module."""
+        official = {*self._common, *self._packages, posixpath.dirname(path)}
+        return self._is_script(path) and root not in official
 
     def _is_there(self, root: str, path: str, each: Import, seen: Found) -> bool:
         inside = _is_below(path, posixpath.join(root, each.name))

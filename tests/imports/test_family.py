@@ -5,12 +5,14 @@ pytest tests/imports/test_family.py -m slow     all of them, with every disagree
 REB_SEED=7 pytest tests/imports/test_family.py  the sample of a seed
 """
 
+import functools
 import os
 import random
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,20 @@ def bare_environment(home):
     return home / "venv/bin/python", site
 
 
+@functools.cache
+def compiled(name, source):
+    """Return an extension module of this name."""
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    include = sysconfig.get_path("include")
+    argv = ["cc", "-shared", "-fPIC", f"-I{include}", f"-DINIT=PyInit_{name}"]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, f"{name}.so")
+        argv += [f'-DNAME="{name}"', "-x", "c", "-", "-o", str(place)]
+        subprocess.run(argv, input=source.encode(), check=True, timeout=60)
+        return place.read_bytes()
+
+
 def furnish(site, files, deps):
     """Write what a member has in site-packages, and in a folder beside it."""
     shutil.rmtree(deps, ignore_errors=True)
@@ -53,7 +69,10 @@ def furnish(site, files, deps):
             (deps / content).symlink_to(deps / NAME)
         else:
             (site / name).parent.mkdir(parents=True, exist_ok=True)
-            (site / name).write_text(content.replace("{deps}", str(deps)))
+            if name.endswith(".so"):
+                (site / name).write_bytes(compiled(Path(name).stem, content))
+            else:
+                (site / name).write_text(content.replace("{deps}", str(deps)))
 
 
 def source_of(folder):

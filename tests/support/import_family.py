@@ -53,6 +53,15 @@ ENCODINGS = {
     "plain": lambda text: text.encode(),
 }
 
+COMPILED = """
+#include <Python.h>
+static struct PyModuleDef m = {PyModuleDef_HEAD_INIT, NAME, 0, -1, 0};
+PyMODINIT_FUNC INIT(void) {
+  PyObject *made = PyModule_Create(&m);
+  PyModule_AddIntConstant(made, "work", 1);
+  return made;
+}
+"""
 MAKING = f"""
 import sys, types
 part = sys.modules["{NAME}.part"] = types.ModuleType("part")
@@ -73,6 +82,8 @@ ENVIRONMENTS = {
     },
     "module": {f"{NAME}.py": WORK, LISTED: f"{NAME}.py,,\n"},
     "copied": SOURCE,
+    "compiled": {f"{NAME}.so": COMPILED, LISTED: f"{NAME}.so,,\n"},
+    "compiled part": {f"{NAME}/__init__.py": WORK, f"{NAME}/part.so": COMPILED},
     "without its part": {f"{NAME}/__init__.py": WORK, LISTED: f"{NAME}/__init__.py,,\n"},
     "namespace": {f"{NAME}/part.py": WORK},
     "namespace of another": {f"{NAME}/another.py": WORK},
@@ -126,8 +137,23 @@ ENVIRONMENTS = {
     },
 }
 
-PACKAGES = ("package", "small package", "module", "copied", "without its part", "hollow")
+PACKAGES = (
+    "package",
+    "small package",
+    "module",
+    "copied",
+    "compiled",
+    "without its part",
+    "compiled part",
+    "hollow",
+)
 FULL = SOURCE | {LISTED: f"{NAME}/__init__.py,,\n"}
+
+STARTING = """
+import os, sys
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "src"))
+import pkg.mod
+"""
 
 # Where a file stands that imports the target, and the script that runs it.
 LAYOUTS = {
@@ -139,8 +165,7 @@ LAYOUTS = {
     "src": (
         "src/pkg/mod.py",
         "main.py",
-        "import os, sys\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
-        "sys.path.insert(0, os.path.join(HERE, 'src'))\nimport pkg.mod\n",
+        STARTING,
     ),
     "package of a script": ("tools/lib/mod.py", "tools/run.py", "import lib.mod\n"),
     "relative": ("pkg/mod.py", "main.py", "import pkg.first\n"),
@@ -192,8 +217,9 @@ class Member:
     def limit(self) -> str | None:
         """Which known limit of C0 a disagreement of this member comes from, if it has one."""
         _, shadow, environment, form, *_ = self.drawn
-        if form == "part from name" and environment in ("module", "without its part"):
-            return "a name that an installed module does not define is no module that is missing"
+        lacking = environment in ("module", "without its part", "compiled") or "module" in shadow
+        if form == "part from name" and lacking:
+            return "a name that a module does not define is no module that is missing"
         if "folder" in shadow and form in ("name", "alias"):
             return "a folder without __init__.py provides modules, and no name alone"
         if "folder" in shadow and environment in (*PACKAGES, "setuptools"):
