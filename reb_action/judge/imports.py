@@ -1,6 +1,6 @@
 """Judge C0: the imports of the repository."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from reb_action.judge.rules import list_names, outcome_of
@@ -22,7 +22,8 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     if manifest.imports and not seen.files:
         return unobserved_imports(manifest, Outcome.INVALID, "no file was read")
     wanted = set(seen.third_party) - set(manifest.unobtainable)
-    absent = [one for one in _absences(seen) if one.name in wanted]
+    known = {*manifest.unobtainable}
+    absent = [one for one in _absences(seen) if one.name in wanted and not _is_in(one, known)]
     gone = wanted if seen.fault else {one.name for one in absent}
     missing = manifest.imports if seen.fault else min(len(seen.missing), manifest.imports)
     count = ImportCount(
@@ -39,6 +40,11 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
         reason=told or "every third-party import resolves",
         imports=count,
     )
+
+
+def _is_in(absent: Absent, modules: Collection[str]) -> bool:
+    """Tell whether what is absent is one of these modules, or a part of one."""
+    return any(f"{absent.module}.".startswith(f"{module}.") for module in modules)
 
 
 def _absences(seen: ImportsObservation) -> tuple[Absent, ...]:

@@ -216,10 +216,12 @@ class Member:
     @property
     def limit(self) -> str | None:
         """Which known limit of C0 a disagreement of this member comes from, if it has one."""
-        _, shadow, environment, form, *_ = self.drawn
+        layout, shadow, environment, form, *_ = self.drawn
         lacking = environment in ("module", "without its part", "compiled") or "module" in shadow
         if form == "part from name" and lacking:
             return "a name that a module does not define is no module that is missing"
+        if "at the root" in shadow and layout in ("scripts", "package of a script"):
+            return "the root of the repository counts as on the path of every script"
         if "folder" in shadow and form in ("name", "alias"):
             return "a folder without __init__.py provides modules, and no name alone"
         if "folder" in shadow and environment in (*PACKAGES, "setuptools"):
