@@ -7,6 +7,7 @@ A repository that is not there, or lacks its pinned commit, is skipped and says 
 half a minute for a repository on one core.
 """
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -15,14 +16,16 @@ import pytest
 
 from reb_action.corpus.manifests import load_folder
 from reb_action.errors import SourceError
-from reb_action.imports import imported_names, is_counted, sufficient_source
+from reb_action.imports import imported_names, is_counted, owners, sufficient_source
 from reb_action.model.manifest import Manifest
+from reb_action.probe.imports import repository_files
 from reb_action.probe.toolchain import copy_toolchain, find_toolchain
 from reb_action.resources import data_folder
 from reb_action.source.checkout import checkout
 from reb_action.source.pristine import Source
 from tests.support.pyright_run import empty_interpreter, unresolved
 
+NAMES = Path(__file__).parents[1] / "corpus_names.json"
 MIRRORS = os.environ.get("REB_MIRRORS")
 
 pytestmark = [
@@ -55,6 +58,17 @@ def test_total_and_missing_are_as_in_the_whole_repository(
         for name, files in (("whole", whole), ("reduced", reduced))
     ]
     assert results[0] == results[1]
+    shutil.rmtree(tmp_path)
+
+
+@pytest.mark.parametrize("manifest", load_folder(data_folder("repos")), ids=lambda each: each.slug)
+def test_names_stay_on_the_side_that_was_decided(manifest: Manifest, tmp_path: Path):
+    decided = json.loads(NAMES.read_text()).get(manifest.slug)
+    source = pinned(manifest, tmp_path / "source")
+    found = owners(repository_files(source), version=(3, 11))
+    names = {"required": sorted(found.third_party), "optional": sorted(found.optional)}
+    assert names == decided
+    assert {name for name in manifest.unobtainable if "." not in name} <= found.third_party
     shutil.rmtree(tmp_path)
 
 
