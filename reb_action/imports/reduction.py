@@ -21,7 +21,7 @@ from reb_action.imports.conditions import (
     reduced_iterable,
     reduced_subject,
 )
-from reb_action.imports.counting import LIMIT_SOURCE_BYTES, parse
+from reb_action.imports.counting import parse
 from reb_action.imports.text import physical_lines, segment
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
@@ -33,11 +33,9 @@ _SWALLOWING: Final = frozenset({"raises", "suppress"})
 
 
 def sufficient_source(source: bytes) -> bytes:
-    """Return what pyright is to see of a file: reduced, else whole, else (too large) nothing."""
+    """Return what pyright is to see of a file: reduced, else (no Python, or too large) whole."""
     reduced = imports_only(source)
-    if reduced is not None:
-        return reduced.encode("utf-8", "replace")
-    return source if len(source) <= LIMIT_SOURCE_BYTES else b""
+    return source if reduced is None else reduced.encode("utf-8", "replace")
 
 
 def imports_only(source: bytes) -> str | None:
