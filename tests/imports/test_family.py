@@ -108,12 +108,12 @@ def answer(one, sandbox):
     furnish(site, one.site, Path(sandbox.layout.home) / "deps")
     search = observed(python)
     files = repository_files(source_of(Path(sandbox.layout.repository)))
-    room = ProbeContext(sandbox=sandbox, mount=Path(sandbox.spec.mount), manifest=load(MANIFEST))
+    context = ProbeContext(sandbox=sandbox, mount=Path(sandbox.spec.mount), manifest=load(MANIFEST))
     interpreter = Interpreter(
         path=str(python), fault=None, path_is_good=True, search_paths=search.paths
     )
     measured = Measured(report=report_of(python), interpreter=interpreter, version=search.version)
-    seen = look(room, owners(files, version=search.version), measured)
+    seen = look(context, owners(files, version=search.version), measured)
     assert seen.fault is None
     return sorted({absent.name for absent in seen.absent})
 

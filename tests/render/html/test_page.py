@@ -107,7 +107,7 @@ SMALL = [
     *_level(
         "C0", "static integrity", "Do the imports of the repository resolve?", "blocked†", MISSING
     ),
-    "† " + UNQUALIFIED_NOTE,
+    UNQUALIFIED_NOTE,
     *_level(
         "C1",
         "CPU run",
