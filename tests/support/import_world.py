@@ -16,7 +16,7 @@ from reb_action.model.verdict import LevelResult
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.imports import Reported, observe_imports
 from reb_action.sandbox.protocol import Sandbox
-from reb_action.source.pristine import Source, read
+from reb_action.source.pristine import Source, read_source
 from tests.support.pyright_run import observed
 
 MANIFEST = Path(__file__).parents[1] / "demo" / "manifest.yaml"
@@ -65,7 +65,7 @@ def commit(folder: Path) -> Source:
         subprocess.run(["git", "-C", folder, *arguments], check=True, env=environ, timeout=60)
     argv = ["git", "-C", folder, "rev-parse", "HEAD"]
     head = subprocess.run(argv, check=True, capture_output=True, text=True, timeout=60)
-    return read(folder, head.stdout.strip())
+    return read_source(folder, head.stdout.strip())
 
 
 def environment(world: World, checkout: Path, home: Path) -> Path:
