@@ -25,7 +25,7 @@ from reb_action.source.checkout import checkout
 from reb_action.source.pristine import Source
 from tests.support.pyright_run import empty_interpreter, unresolved
 
-NAMES = Path(__file__).parents[1] / "corpus_names.json"
+NAMES = Path(__file__).parent / "corpus_names.json"
 MIRRORS = os.environ.get("REB_MIRRORS")
 
 pytestmark = [
