@@ -10,8 +10,8 @@ from typing import Final
 
 from reb_action import imports
 from reb_action.imports import Files, Ownership, Unresolved
-from reb_action.model.agent import Report
 from reb_action.model.observation import Cause, ImportsObservation, Interpreter
+from reb_action.model.report import Report
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.probe.installed import Wanted, inspect_modules

@@ -13,8 +13,8 @@ from typing import Final
 from reb_action.documents import answer_of
 from reb_action.errors import SandboxError
 from reb_action.imports import Import, Ownership, is_absent, is_standard
-from reb_action.model.agent import Report
 from reb_action.model.observation import Absent, Cause, Interpreter
+from reb_action.model.report import Report
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.installed import InstalledModules, Wanted, inspect_modules, why
 from reb_action.probe.supervisor import Request, supervise

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reb_action.corpus.manifests import load
 from reb_action.judge.imports import judge_imports
-from reb_action.model.agent import Report
 from reb_action.model.observation import ImportsObservation, Interpreter
+from reb_action.model.report import Report
 from reb_action.model.verdict import LevelResult
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.imports import Reported, observe_imports
