@@ -7,10 +7,12 @@ from reb_action.imports.counting import (
     imported_names,
     is_counted,
 )
-from reb_action.imports.ownership import Files, Ownership, is_build_file, owners
+from reb_action.imports.files import Files, is_build_file
+from reb_action.imports.ownership import Ownership, owners
 from reb_action.imports.reduction import imports_only, sufficient_source
 from reb_action.imports.standard import STANDARD_LIBRARY, is_absent, is_standard
-from reb_action.imports.syntax import Import, read_contents
+from reb_action.imports.statements import Import
+from reb_action.imports.syntax import read_contents
 from reb_action.imports.unresolved import Unresolved, read_unresolved
 
 __all__ = [

@@ -15,34 +15,18 @@ it, and no name alone; one that takes parts from elsewhere provides the parts th
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from reb_action.imports.declared import BUILD_FILES, declared_roots
+from reb_action.imports.declared import declared_roots
 from reb_action.imports.evaluation import CHECKOUT
+from reb_action.imports.files import Files
 from reb_action.imports.modules import Found, Modules, above
 from reb_action.imports.standard import STANDARD_LIBRARY
 from reb_action.imports.syntax import Contents, Import, read_contents
 
 _ROUNDS: Final = 20
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Files:
-    """A repository's files that matter to imports.
-
-    `counted` are the sources that take part in C0, `others` the paths of what else can be imported
-    (sources that are not counted, extension modules built in place), `build` the build files,
-    `links` the symbolic links that stay in the repository, `paths` the folders of the repository
-    that the environment has on its search path.
-    """
-
-    counted: Mapping[str, bytes]
-    others: tuple[str, ...] = ()
-    build: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    links: Mapping[str, str] = field(default_factory=dict[str, str])
-    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,8 +236,3 @@ def _inside(name: str, path: str) -> Iterator[str]:
 
 def _is_below(path: str, folder: str) -> bool:
     return path.startswith(f"{folder}/")
-
-
-def is_build_file(path: str) -> bool:
-    """Tell whether a path is one of the build files that `owners` reads."""
-    return posixpath.basename(path) in BUILD_FILES

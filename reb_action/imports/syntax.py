@@ -14,12 +14,12 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
 from reb_action.imports.decoding import text_of
-from reb_action.imports.evaluation import CHECKOUT, parse_expression, path_value, truth
+from reb_action.imports.evaluation import parse_expression, path_value, truth
+from reb_action.imports.guards import Guard, conjuncts, is_suppressing, read_trial
+from reb_action.imports.statements import Import, read_statement, text_of_node
 
 _PARSER: Final = Parser(Language(tree_sitter_python.language()))
 
-_FAILURES: Final = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
-_LEAVING: Final = ("exit", "_exit", "quit", "abort")
 _PATH_CALLS: Final = ("append", "insert", "extend", "addsitedir")
 
 _FLAG: Final = re.compile(r"(\w+)\s*=\s*(?:False|None)")
@@ -48,28 +48,6 @@ _HOLDERS: Final = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Import:
-    """One module that a file names: `a.b` of `import a.b` and of `from a.b import names`.
-
-    `level` counts the dots of a relative import. `optional`: the file goes on without it.
-    `instead_of` are the modules in whose absence alone it is imported, `given` names that are true
-    where it is imported.
-    """
-
-    module: str
-    level: int = 0
-    names: tuple[str, ...] = ()
-    optional: bool = False
-    instead_of: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """Return the top-level name."""
-        return self.module.partition(".")[0]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Contents:
     """What one file says: its imports, the folders it adds to `sys.path`, whether it is a script.
 
@@ -81,15 +59,6 @@ class Contents:
     folders: tuple[str, ...]
     is_script: bool
     flags: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Place:
-    """What holds for the statements of a block."""
-
-    optional: bool = False
-    instead_of: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
 
 
 def read_contents(source: bytes, *, path: str, version: tuple[int, int]) -> Contents:
@@ -111,10 +80,10 @@ class _Reading:
 
     def read(self, root: Node) -> Contents:
         # A stack instead of recursion: nothing limits how deep a file nests.
-        waiting: list[tuple[Node, _Place]] = [(root, _Place())]
+        waiting: list[tuple[Node, Guard]] = [(root, Guard())]
         while waiting:
-            node, place = waiting.pop()
-            waiting.extend(reversed(list(self._step(node, place))))
+            node, guard = waiting.pop()
+            waiting.extend(reversed(list(self._step(node, guard))))
         return Contents(
             imports=tuple(dict.fromkeys(self._imports)),
             folders=tuple(dict.fromkeys(self._folders)),
@@ -122,32 +91,32 @@ class _Reading:
             flags=frozenset(self._flags),
         )
 
-    def _step(self, node: Node, place: _Place) -> Iterator[tuple[Node, _Place]]:
+    def _step(self, node: Node, guard: Guard) -> Iterator[tuple[Node, Guard]]:
         match node.type:
             case "import_statement" | "import_from_statement":
                 self._imports += [
                     replace(
                         one,
-                        optional=place.optional,
-                        instead_of=place.instead_of,
-                        given=place.given,
+                        optional=guard.optional,
+                        instead_of=guard.instead_of,
+                        given=guard.given,
                     )
-                    for one in _imports(node)
+                    for one in read_statement(node)
                 ]
             case "if_statement":
                 for child, given in self._branches(node):
-                    yield child, replace(place, given=place.given | given)
+                    yield child, replace(guard, given=guard.given | given)
             case "try_statement":
-                yield from _trial(node, place)
-            case "with_statement" if _is_suppressing(node):
-                yield from ((child, replace(place, optional=True)) for child in node.named_children)
+                yield from read_trial(node, guard)
+            case "with_statement" if is_suppressing(node):
+                yield from ((child, replace(guard, optional=True)) for child in node.named_children)
             case "expression_statement":
-                text = _text(node)
+                text = text_of_node(node)
                 flag = _FLAG.fullmatch(text)
-                self._flags |= {flag[1]} if flag and place.instead_of else set()
+                self._flags |= {flag[1]} if flag and guard.instead_of else set()
                 self._expression(text)
             case kind if kind in _HOLDERS:
-                yield from ((child, place) for child in node.named_children)
+                yield from ((child, guard) for child in node.named_children)
             case _:
                 return
 
@@ -159,12 +128,12 @@ class _Reading:
                 arm.child_by_field_name("condition"),
                 arm.child_by_field_name("consequence"),
             )
-            text = _text(test) if test is not None else ""
+            text = text_of_node(test) if test is not None else ""
             self._is_script = self._is_script or ("__name__" in text and "__main__" in text)
             condition = parse_expression(text)
             value = truth(condition, version=self._version)
             if value is not False and body is not None:
-                yield body, _conjuncts(condition)
+                yield body, conjuncts(condition)
             if value is True:
                 return
         others = (one for one in node.named_children if one.type in ("else_clause", "ERROR"))
@@ -209,78 +178,6 @@ class _Reading:
                 self._folders += [] if path is None else [path]
 
 
-def _imports(node: Node) -> Iterator[Import]:
-    if node.has_error:
-        return
-    listed = [_dotted(one) for one in node.children_by_field_name("name")]
-    if node.type == "import_statement":
-        yield from (Import(module=module) for module in listed)
-        return
-    module = node.child_by_field_name("module_name")
-    text = "".join(_text(module).split()) if module is not None else ""
-    dotted = text.lstrip(".")
-    yield Import(module=dotted, level=len(text) - len(dotted), names=tuple(listed) or ("*",))
-
-
-def _dotted(node: Node) -> str:
-    named = node.child_by_field_name("name") if node.type == "aliased_import" else node
-    return "".join(_text(named or node).split())
-
-
-def _trial(node: Node, place: _Place) -> Iterator[tuple[Node, _Place]]:
-    """Yield the parts of a `try`: what may fail to import, and what is imported instead."""
-    body = node.child_by_field_name("body")
-    handlers = [one for one in node.named_children if one.type.startswith("except")]
-    catching = [one for one in handlers if _is_catching(one)]
-    forgiving = bool(catching) and not _is_leaving(catching[0])
-    tried = tuple(each.module for each in _direct(body) if not each.level) if body else ()
-    for child in node.named_children:
-        if child in catching:
-            yield child, replace(place, instead_of=(*place.instead_of, *tried))
-        elif child == body or child.type == "else_clause":
-            yield child, replace(place, optional=place.optional or forgiving)
-        else:
-            yield child, place
-
-
-def _direct(body: Node) -> Iterator[Import]:
-    for statement in body.named_children:
-        if statement.type in ("import_statement", "import_from_statement"):
-            yield from _imports(statement)
-
-
-def _is_catching(handler: Node) -> bool:
-    """Tell whether an `except` catches an import that fails."""
-    caught = [one for one in handler.named_children if one.type not in ("block", "comment")]
-    return not caught or any(name in _text(caught[0]) for name in _FAILURES)
-
-
-def _is_leaving(handler: Node) -> bool:
-    """Tell whether a handler ends in raising or leaving the program: then the import is needed."""
-    blocks = [one for one in handler.named_children if one.type == "block"]
-    last = [one for one in blocks[-1].named_children if one.type != "comment"] if blocks else []
-    if not last:
-        return False
-    call = _text(last[-1]).partition("(")[0].rpartition(".")[2].strip()
-    return last[-1].type == "raise_statement" or call in _LEAVING
-
-
-def _conjuncts(condition: ast.expr | None) -> frozenset[str]:
-    """Return the names all of which are true where the condition is."""
-    match condition:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return frozenset({name})
-        case ast.BoolOp(op=ast.And(), values=values):
-            return frozenset[str]().union(*map(_conjuncts, values))
-        case _:
-            return frozenset()
-
-
-def _is_suppressing(node: Node) -> bool:
-    head = _text(node.named_children[0]) if node.named_children else ""
-    return "suppress(" in head and any(name in head for name in _FAILURES)
-
-
 def _is_search_path(owner: ast.expr, call: str) -> bool:
     match owner:
         case ast.Attribute(value=ast.Name(id="sys"), attr="path"):
@@ -300,10 +197,3 @@ def _statements(text: str) -> list[ast.stmt]:
         return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-__all__ = ["CHECKOUT", "Contents", "Import", "read_contents"]
