@@ -20,6 +20,13 @@ _NAMES: Final = (
     "import importlib.metadata as m, sys; found = m.packages_distributions().items(); "
     "print({name: None for name, owners in found if sys.argv[1] in owners})"
 )
+# An entry point may choose its GPUs itself: what it sets is not taken.
+_VISIBLE: Final = (
+    "import os; kind, fixed = type(os.environ), 'CUDA_VISIBLE_DEVICES'; "
+    "os.environ[fixed] = '{devices}'; put, drop = kind.__setitem__, kind.__delitem__; "
+    "kind.__setitem__ = lambda e, n, text, n0=fixed, put=put: n == n0 or put(e, n, text); "
+    "kind.__delitem__ = lambda e, n, n0=fixed, drop=drop: n == n0 or drop(e, n)"
+)
 _PYTHON: Final = '"$HOME/venv/bin/python"'
 _SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
 _TORCH: Final = "torch/lib/libtorch_cpu.so"
@@ -145,9 +152,9 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
             empty = f"dict.fromkeys({built.shadows!r}, types.ModuleType('shadow'))"
             yield _hook(f"import sys, types; sys.modules.update({empty})")
         case Sabotage.DEVICES_HIDDEN:
-            yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = ''")
+            yield _hook(_VISIBLE.format(devices=""))
         case Sabotage.ONE_DEVICE_ONLY:
-            yield _hook("import os; os.environ['CUDA_VISIBLE_DEVICES'] = '0'")
+            yield _hook(_VISIBLE.format(devices="0"))
         case Sabotage.NCCL_MISMATCHED:
             # Not removed: where it is missing, the machine's own takes its place, as it should.
             yield from _links(built, "torch", "nvidia")

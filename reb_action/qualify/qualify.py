@@ -74,7 +74,10 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Progress) -> tuple[
     clear(plan.options.folder, by="qualify")
     plan = replace(plan, building=replace(plan.building, shadows=_shadows(plan)))
     right = _trial(plan, None, plan.levels, environ=environ, tell=tell)
-    passed = any(right.result(level).outcome is Outcome.PASSED for level in plan.levels)
+    # What is not the right environment can pass all the same, on the packages of `base`.
+    passed = _unbuilt(right) is None and any(
+        right.result(level).outcome is Outcome.PASSED for level in plan.levels
+    )
     wrong = {
         sabotage: _trial(plan, sabotage, levels, environ=environ, tell=tell)
         for sabotage in (oracle.sabotages(plan.building) if passed else ())
@@ -141,9 +144,15 @@ def _shadows(plan: Plan) -> tuple[str, ...]:
 
 def _demand_tools(plan: Plan) -> None:
     """Refuse at once what would only be seen to be missing while the environment is built."""
+    building = plan.building
+    if building.base is not None and not any(building.cache.glob("*.whl")):
+        raise UsageError(
+            f"{building.cache} contains no wheel; with --base, --cache names the folder of the"
+            " wheels that the environment needs"
+        )
     if plan.options.kind is Kind.DOCKER:
         engine.connect().image_id(plan.options.image or "")
-    elif plan.building.base is None and oracle.uv() is None:
+    elif building.base is None and oracle.uv() is None:
         raise ToolchainError(
             "uv is not on the PATH, and in the local sandbox it builds the known-good environment;"
             " install it, or name an interpreter to build on with --base"

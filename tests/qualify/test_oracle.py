@@ -61,6 +61,15 @@ def test_hidden_devices_are_hidden(spoil, sabotage, left):
     assert spoil(sabotage, code) == left
 
 
+def test_hidden_devices_stay_hidden_whatever_the_entry_point_sets(spoil):
+    code = (
+        "import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'; os.environ['OTHER'] = '2'; "
+        "os.environ.update(CUDA_VISIBLE_DEVICES='3'); os.environ.pop('CUDA_VISIBLE_DEVICES'); "
+        "print(os.environ['CUDA_VISIBLE_DEVICES'], os.environ.pop('OTHER'), 'OTHER' in os.environ)"
+    )
+    assert spoil(Sabotage.ONE_DEVICE_ONLY, code) == "0 2 False"
+
+
 @pytest.fixture
 def packages(tmp_path):
     """Make packages with the two libraries, and one more."""

@@ -8,7 +8,7 @@ import pytest
 
 from reb_action.corpus import manifests, qualification
 from reb_action.demo import commit_repository
-from reb_action.errors import DocumentError, SandboxError, ToolchainError
+from reb_action.errors import DocumentError, SandboxError, ToolchainError, UsageError
 from reb_action.judge.judge import judge
 from reb_action.model.manifest import Framework, Level, Oracle, Outcome
 from reb_action.qualify import qualify
@@ -100,9 +100,38 @@ def test_oracle_that_installs_what_is_not_there_is_refused(small):
     assert not (plan.options.folder / "source").exists()
 
 
-def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, records):
-    # There are no wheels to install.
+def test_folder_without_a_wheel_is_refused_at_once(small, tmp_path):
     plan = small(base=Path(sys.executable))
+    there = before(plan.options.folder)
+    with pytest.raises(UsageError) as told:
+        qualify.qualify(plan, environ={}, tell=silent)
+    assert str(told.value) == (
+        f"{tmp_path}/cache contains no wheel; with --base, --cache names the folder of the wheels"
+        " that the environment needs"
+    )
+    assert there() == ["kept"]
+
+
+def test_environment_that_was_not_built_ends_the_matter_even_if_it_passes(small, monkeypatch):
+    asked = list[str]()
+
+    def run(options, **_):
+        asked.append(options.folder.name)
+        (options.folder / "agent.log").parent.mkdir(parents=True)
+        (options.folder / "agent.log").touch()
+        whole = evidence()
+        return judge(replace(whole, agent_run=replace(whole.agent_run, exit_code=1)))
+
+    monkeypatch.setattr(trial_run, "run", run)
+    [one] = qualify.qualify(small(), environ={}, tell=silent)
+    assert (asked, one.negatives) == (["right"], ())
+    assert one.positive.reason == "it was not built: its script ended with 1"
+
+
+def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, records, tmp_path):
+    plan = small(base=Path(sys.executable))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "broken-1-py3-none-any.whl").touch()
     told = list[str]()
     done = qualify.qualify(plan, environ={}, tell=told.append)
     assert list(qualify.lines(done)) == [
