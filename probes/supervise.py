@@ -2,10 +2,10 @@
 
 Run by the sandbox's own trusted interpreter, never by the agent's: `python3 -I -S supervise.py`.
 The request is JSON on standard input: nonce, argv, cwd, env, timeout_seconds, out, collect,
-answer, libraries, namespace. The answer is one line of JSON on standard error; the command's two
-streams both go to standard output. This process protects itself before it reads the request: from
-then on no other process of its user can trace it, read its memory or open its descriptors, so
-nothing that it starts can read the nonce or write to that channel.
+answer, libraries, outside (the harness's namespaces). The answer is one line of JSON on standard
+error; the command's two streams both go to standard output. This process protects itself before it
+reads the request: from then on no other process of its user can trace it, read its memory or open
+its descriptors, so nothing that it starts can read the nonce or write to that channel.
 """
 
 import base64
@@ -22,9 +22,9 @@ import subprocess
 import sys
 import time
 
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
-ANSWER_LIMIT, FILES_LIMIT, NAMES_LIMIT = 4 << 20, 200, 100
-END_SECONDS = 15
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, IPC_RMID = 4, 36, 0
+ANSWER_LIMIT, FILES_LIMIT, NAMES_LIMIT, END_SECONDS = 4 << 20, 200, 100, 15
+libc = ctypes.CDLL(None)
 
 
 def descendants():
@@ -66,21 +66,21 @@ def libraries(pids, pattern, known):
                     continue
 
 
-def namespace():
-    """Return the PID namespace of this process, or None where that cannot be seen."""
+def is_apart(kind, outside):
+    """Tell whether a namespace of this process is not the harness's, so all in it may be ended."""
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return os.readlink("/proc/self/ns/" + kind) != outside[kind]
     except OSError:
-        return None
+        return False
 
 
 def end_all(outside):
     """Kill every descendant, reap, and return the names of what outlived the main process.
 
-    In a PID namespace that is not the one `outside`, the harness's, no process is spared: one call
-    ends all that this user may end, and no process can fork its way past it.
+    In a PID namespace that is not the harness's no process is spared: one call ends all that this
+    user may end, and no process can fork its way past it.
     """
-    alone = namespace() not in (None, outside)
+    alone = is_apart("pid", outside)
     names, deadline = set(), time.monotonic() + END_SECONDS
     while True:
         alive = [pid for pid, seen in descendants().items() if seen[1]]
@@ -117,6 +117,34 @@ def reap(deadline):
         except ChildProcessError:
             return True
     return False
+
+
+def shared_memory():
+    """Return [(kind, number or path)] of what outlives processes in memory, System V and POSIX."""
+    folders = [folder for folder in ("/dev/shm", "/dev/mqueue") if os.path.isdir(folder)]
+    found = [("file", os.path.join(one, name)) for one in folders for name in os.listdir(one)]
+    for kind in ("shm", "msg", "sem"):
+        with open("/proc/sysvipc/" + kind) as stream:
+            found += [(kind, int(line.split()[1])) for line in stream.readlines()[1:]]
+    return found
+
+
+def drop_shared_memory(outside):
+    """Remove what outlives processes in memory; tell whether nothing of it is left.
+
+    Only in an IPC namespace that is not the harness's: elsewhere it may be of anybody.
+    """
+    try:
+        for kind, which in shared_memory() if is_apart("ipc", outside) else ():
+            if kind == "file":
+                os.unlink(which)
+            elif kind == "sem":
+                libc.semctl(which, 0, IPC_RMID)
+            else:
+                getattr(libc, kind + "ctl")(which, IPC_RMID, None)
+        return not is_apart("ipc", outside) or not shared_memory()
+    except OSError:
+        return False
 
 
 def watch(child, request):
@@ -202,7 +230,7 @@ def run(request):
         seen = {"error": "%s: %s" % (type(error).__name__, error)}
     else:
         seen = watch(child, request)
-        seen["survivors"] = end_all(request["namespace"])
+        seen["survivors"] = end_all(request["outside"])
         code = child.wait()
         seen["exit_code"] = None if seen["timed_out"] else code
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -210,11 +238,11 @@ def run(request):
     found = matches(request["collect"]).items()
     seen["files"] = [described(p, s) for p, s in found if not same(existing.get(p), s)]
     seen["answer"] = answer_of(request["answer"])
+    seen["memory_dropped"] = drop_shared_memory(request["outside"])
     return dict(seen, nonce=request["nonce"])
 
 
 if __name__ == "__main__":
-    libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # Only now is there anything to steal.

@@ -6,7 +6,18 @@ from pathlib import Path
 from typing import Final, cast
 
 from reb_action.agents.argument import with_argument
-from reb_action.agents.spec import AgentFile, AgentSpec, Install, Need, Parser, Source, Stdin, Takes
+from reb_action.agents.spec import (
+    AgentFile,
+    AgentSpec,
+    Install,
+    Need,
+    PaperSetup,
+    Parser,
+    Source,
+    Stdin,
+    Takes,
+    Task,
+)
 from reb_action.documents import Json, find_problem, read_bytes, show
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
@@ -105,6 +116,14 @@ def _spec(data: dict[str, Json], *, lock: Path) -> AgentSpec:
         stdin=Stdin(cast(str, data.get("stdin", Stdin.NONE))),
         parser=Parser(cast(str, data.get("parser", Parser.NONE))),
         sessions=_texts(data, "sessions"),
+        paper=_paper(_mapping(data, "paper")),
+    )
+
+
+def _paper(data: dict[str, Json]) -> PaperSetup:
+    return PaperSetup(
+        root=cast(bool, data.get("root", False)),
+        task=Task(cast(str, data.get("task", Task.COMMON))),
     )
 
 

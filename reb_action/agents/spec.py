@@ -36,6 +36,13 @@ class Stdin(StrEnum):
     PROMPT = "prompt"
 
 
+class Task(StrEnum):
+    """Which of the paper's tasks an agent had: that of most agents, or NexAU's own."""
+
+    COMMON = "common"
+    NEXAU = "nexau"
+
+
 class Parser(StrEnum):
     """Who reads an agent's events; with `none` exit code, report and gateway tell how it ended."""
 
@@ -84,10 +91,19 @@ class AgentFile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PaperSetup:
+    """How the paper ran an agent: as root or not, and with which task."""
+
+    root: bool = False
+    task: Task = Task.COMMON
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AgentSpec:
     """An agent as its file says; `command` is what the user gave for `{command}` in `argv`.
 
     `sessions` are patterns of files below `{state}` that the agent writes about its own run.
+    `paper` applies with the paper's protocol alone.
     """
 
     name: str
@@ -104,3 +120,4 @@ class AgentSpec:
     parser: Parser = Parser.NONE
     sessions: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    paper: PaperSetup = field(default_factory=PaperSetup)

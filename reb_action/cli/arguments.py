@@ -22,7 +22,7 @@ from reb_action.errors import UsageError
 from reb_action.gateway import Budget
 from reb_action.gateway.egress.proxy import parse_hosts
 from reb_action.github.context import Context
-from reb_action.model.agent import Key
+from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.sandbox.protocol import Kind, Network
@@ -119,18 +119,23 @@ def _choose_agent(trial: TrialOptions, runner: RunnerOptions) -> AgentChoice:
         disposable=runner.model_options.disposable,
     )
     spec = agent(trial.agent, argument=trial.agent_argument)
+    is_paper = runner.protocol is Protocol.PAPER
     return AgentChoice(
         name=trial.agent,
         argument=trial.agent_argument,
         total_seconds=runner.agent_seconds,
         setup_seconds=AgentLimits().setup_seconds,
-        idle_seconds=runner.idle_seconds,
-        model=model.choose(spec, _model_request(runner.model_options), place),
+        # The paper's agents had their clock alone.
+        idle_seconds=runner.agent_seconds if is_paper else runner.idle_seconds,
+        model=model.choose(spec, _model_request(runner), place),
         hosts=place.hosts,
+        protocol=runner.protocol,
     )
 
 
-def _model_request(options: ModelOptions) -> model.Asked:
+def _model_request(runner: RunnerOptions) -> model.Asked:
+    options = runner.model_options
+    limits_repeats = runner.protocol is not Protocol.PAPER and options.repeat_limit
     return model.Asked(
         model=options.model,
         url=options.model_url,
@@ -139,7 +144,7 @@ def _model_request(options: ModelOptions) -> model.Asked:
             calls=options.budget_calls,
             tokens=options.budget_tokens,
             cost_usd=options.budget_usd,
-            repeats=options.repeat_limit or None,
+            repeats=options.repeat_limit if limits_repeats else None,
         ),
         prices=options.prices,
         any_model=options.accept_other_model,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from reb_action.model.agent import Protocol
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
 
@@ -57,6 +58,7 @@ class RunnerOptions:
 
     agent_seconds: int = AGENT_SECONDS
     idle_seconds: int = IDLE_SECONDS
+    protocol: Protocol = Protocol.STANDARD
     place: PlaceOptions
     model_options: ModelOptions
     levels: tuple[Level, ...]

@@ -10,6 +10,7 @@ import click
 
 from reb_action.cli.groups import AGENT_SECONDS
 from reb_action.errors import UsageError
+from reb_action.model.agent import Protocol
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
 
@@ -67,6 +68,11 @@ def parse_levels(text: str) -> tuple[Level, ...]:
 def parse_kind(_context: click.Context, _parameter: click.Parameter, value: str) -> Kind:
     """Return the kind of sandbox that an option names."""
     return Kind(value)
+
+
+def parse_protocol(_context: click.Context, _parameter: click.Parameter, value: str) -> Protocol:
+    """Return the protocol that an option names."""
+    return Protocol(value)
 
 
 def parse_words(

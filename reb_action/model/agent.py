@@ -29,6 +29,13 @@ class Ending(StrEnum):
     SETUP_FAILED = "setup_failed"
 
 
+class Protocol(StrEnum):
+    """The task, the user and the rules of the agent phase: ours, or the paper's, rebuilt."""
+
+    STANDARD = "standard"
+    PAPER = "paper"
+
+
 class Key(StrEnum):
     """Where the key of the model was: at the gateway, or with the agent as a stated exception."""
 
@@ -114,6 +121,8 @@ class AgentRun:
     `usage` is the gateway's count (the agent's own without a gateway), `estimate` bounds the calls
     that this count lacks, `reported` is what the agent says itself. `invalid` is why the run does
     not count through no fault of the agent, such as another model than the requested one.
+    `protocol` is None in trials from before there were protocols. `root` says that the agent was
+    root in its container, `attempts` how often it was started.
     """
 
     agent: str
@@ -132,6 +141,9 @@ class AgentRun:
     key: Key | None = None
     network: str | None = None
     detail: str | None = None
+    protocol: Protocol | None = None
+    root: bool = False
+    attempts: int = 1
 
 
 class Change(StrEnum):

@@ -78,6 +78,7 @@ class _Told:
     peak_memory_mib: int = 0
     libraries: tuple[tuple[str, int], ...] = ()
     survivors: tuple[str, ...] = ()
+    memory_dropped: bool = True
     files: tuple[_File, ...] = ()
     answer: str | None = None
 
@@ -88,7 +89,8 @@ def supervise(
     """Run a request to its end; a killed supervisor is a finding about the environment.
 
     Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
-    only if it ended well, and if nothing that it started runs when the answer has come.
+    only if it ended well, and if nothing that it started runs when the answer has come. Shared
+    memory, which outlives processes, is gone too before the next command.
     """
     secret = make_nonce()
     before = context.sandbox.clear()
@@ -101,14 +103,20 @@ def supervise(
         ),
         stdout=stdout,
     )
-    after = context.sandbox.clear()
     told = _told(ended, secret)
-    seen = _seen(told, ended, after)
+    is_clean = told is not None and told.memory_dropped
+    after = context.sandbox.clear() if is_clean else context.sandbox.renew()
+    seen = _seen(context, told, ended, after)
     survivors = (*before, *(() if told is None else told.survivors), *after)
     return replace(seen, survivors=tuple(sorted(set(survivors))))
 
 
-def _seen(told: _Told | None, ended: Ended, after: tuple[str, ...]) -> Supervised:
+def _seen(
+    context: ProbeContext, told: _Told | None, ended: Ended, after: tuple[str, ...]
+) -> Supervised:
+    if ended.is_out_of_memory:
+        limit = context.sandbox.spec.limits.memory_mib
+        return _lost(f"the run used up the {limit} MiB of memory that the sandbox has", ended)
     if told is None:
         why = "could not be ended" if ended.timed_out else "ended its supervisor"
         return _lost(f"the run {why}", ended)
@@ -131,8 +139,8 @@ def _question(request: Request, secret: str) -> str:
         "collect": list(request.collect),
         "answer": request.answer,
         "libraries": _LIBRARIES,
-        # Only in another namespace than ours may the supervisor end every process that it can.
-        "namespace": str(Path("/proc/self/ns/pid").readlink()),
+        # Only in other namespaces than ours may the supervisor end and remove all that it can.
+        "outside": {kind: str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in ("pid", "ipc")},
     }
     return json.dumps(question)
 

@@ -51,7 +51,7 @@ class SandboxSpec:
     """All that decides what a sandbox is; `mount` is the host side of `layout.tools`.
 
     `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: folders that
-    are there already.
+    are there already. With `root` commands of the agent's user run as root of the container.
     """
 
     kind: Kind
@@ -65,6 +65,7 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     agent_mount: str | None = None
     gateway_mount: str | None = None
+    root: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +87,10 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`."""
+    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`.
+
+    `is_out_of_memory` says that the memory of the sandbox was used up and everything in it ended.
+    """
 
     exit_code: int | None
     timed_out: bool
@@ -95,6 +99,7 @@ class Ended:
     stderr: bytes
     dropped_bytes: int = 0
     stopped: str | None = None
+    is_out_of_memory: bool = False
 
 
 class FileFault(StrEnum):
@@ -181,6 +186,10 @@ class Sandbox(Protocol):
         Whether one is left is asked from outside, where no process inside can answer. Raises
         UnendedError where one cannot be ended: then nothing can be run here any more.
         """
+        ...
+
+    def renew(self) -> tuple[str, ...]:
+        """Do as `clear`, and drop shared memory and message queues, which outlive processes."""
         ...
 
     def halt(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Final
 from reb_action import documents
 from reb_action.errors import DocumentError, UsageError
 from reb_action.gateway import Budget
-from reb_action.model.agent import Key
+from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Level, Trial
 from reb_action.sandbox.owner import Trace, has_folder
 from reb_action.sandbox.protocol import SandboxSpec
@@ -67,6 +67,7 @@ class AgentChoice:
     idle_seconds: int = 1800
     model: ModelChoice | None = None
     hosts: tuple[str, ...] = ()
+    protocol: Protocol = Protocol.STANDARD
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,13 +16,19 @@ from reb_action.agents.run.execution import (
     find_other_model,
 )
 from reb_action.agents.run.launch import Launch, launch
-from reb_action.agents.run.prompt import Prompt, prompt
-from reb_action.agents.spec import AgentLimits, AgentSpec
+from reb_action.agents.run.prompt import (
+    RETRY_NOTE,
+    Prompt,
+    TaskFacts,
+    list_budget,
+    write_prompt,
+)
+from reb_action.agents.spec import AgentLimits, AgentSpec, Task
 from reb_action.errors import UsageError
-from reb_action.model.agent import AgentRun
+from reb_action.model.agent import AgentRun, Key, Protocol
 from reb_action.progress import Progress
 from reb_action.sandbox import select
-from reb_action.sandbox.protocol import Network, Sandbox
+from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session import secrets as session_secrets
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
@@ -55,23 +61,25 @@ def _run(
 ) -> AgentRun:
     """Run the agent to its end, its deadline or a limit, and return how it ended."""
     spec = agent(session.agent.name, argument=session.agent.argument)
-    task = prompt(
-        sandbox.layout,
-        repository=session.trial.manifest.repository,
-        deadline_seconds=session.agent.total_seconds,
-    )
+    task = _task(sandbox, session, spec)
     with open_model_access(layout, session, spec, sandbox, environ) as access:
         # The sandbox gets the key or placeholder itself, and the agent may keep copies of it.
         given = () if access.model is None else (access.model.key,)
         session_secrets.remember(layout, given)
         tell(f"running the agent {spec.name} (at most {session.agent.total_seconds} s)")
-        prepared = _prepare(sandbox, session, spec, access, task, environ=environ)
+        prepared = _prepare(sandbox, session, spec, access, task.text, environ=environ)
+        again = None
+        if session.agent.protocol is Protocol.PAPER:
+            note = "" if spec.paper.task is Task.NEXAU else RETRY_NOTE
+            text = f"{task.text}{note}"
+            again = _prepare(sandbox, session, spec, access, text, environ=environ)
         # From here on the agent may have changed the sandbox: a second run would not be a fair one.
         state.advance(layout, Phase.AGENT)
         execution = execute_agent(
             sandbox,
             spec,
             prepared,
+            retry=again,
             limits=_limits(session),
             gateway=access.gateway,
             secrets=access.secrets,
@@ -83,19 +91,38 @@ def _run(
     return _record(layout, session, spec, execution, access, task)
 
 
+def _task(sandbox: Sandbox, session: Session, spec: AgentSpec) -> Prompt:
+    choice, place = session.agent, session.spec
+    isolated = place.kind is Kind.DOCKER
+    counted = choice.model is not None and choice.model.key is Key.GATEWAY
+    facts = TaskFacts(
+        repository=session.trial.manifest.repository,
+        total_seconds=choice.total_seconds,
+        idle_seconds=choice.idle_seconds,
+        root=place.root,
+        isolated=isolated,
+        network=str(place.network),
+        hosts=choice.hosts,
+        memory_mib=place.limits.memory_mib if isolated else None,
+        gpus=place.gpus,
+        budget=list_budget(choice.model.budget) if choice.model and counted else (),
+    )
+    return write_prompt(sandbox.layout, facts, protocol=choice.protocol, task=spec.paper.task)
+
+
 def _prepare(
     sandbox: Sandbox,
     session: Session,
     spec: AgentSpec,
     access: ModelAccess,
-    task: Prompt,
+    task: str,
     *,
     environ: Mapping[str, str],
 ) -> Launch:
     return launch(
         sandbox.layout,
         spec,
-        prompt=task.text,
+        prompt=task,
         deadline_seconds=session.agent.total_seconds,
         settings=proxied(settings(environ), proxy=access.proxy, direct=access.gateway is None),
         model=access.model,
@@ -121,6 +148,8 @@ def _record(
         key=None if model is None else model.key,
         prompt_sha256=task.template_sha256,
         network=_network(session),
+        protocol=session.agent.protocol,
+        root=session.spec.root,
     )
     if model is not None and not model.any_model:
         run = replace(run, invalid=find_other_model(model.name, run))

@@ -12,7 +12,7 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import settings
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
-from reb_action.model.agent import Key
+from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Trial
 from reb_action.progress import Progress
 from reb_action.sandbox import scratch, select
@@ -44,7 +44,7 @@ def start(
     leftovers.remove(options.kind, beside=layout.folder.parent, tell=tell)
     trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
     existed = layout.folder.exists()
-    begun = _session(options, trial, layout, owner)
+    begun = _session(options, chosen, trial, layout, owner)
     begun = _with_program(begun, chosen, environ, tell)
     _claim(layout)
     try:
@@ -111,7 +111,15 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     return state.advance(layout, Phase.STARTED)
 
 
-def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) -> Session:
+def _is_root(options: Options, chosen: AgentSpec) -> bool:
+    """Say whether the agent is root, as in the paper; in a container alone."""
+    is_paper = options.agent.protocol is Protocol.PAPER
+    return is_paper and chosen.paper.root and options.kind is Kind.DOCKER
+
+
+def _session(
+    options: Options, chosen: AgentSpec, trial: Trial, layout: SessionLayout, owner: int
+) -> Session:
     spec = SandboxSpec(
         kind=options.kind,
         session=secrets.token_hex(8),
@@ -123,6 +131,7 @@ def _session(options: Options, trial: Trial, layout: SessionLayout, owner: int) 
         network=options.network,
         limits=options.limits,
         gateway_mount=str(layout.gateway) if _has_gateway(options) else None,
+        root=_is_root(options, chosen),
     )
     return Session(
         trial=trial,

@@ -17,11 +17,9 @@ from reb_action.agents.environment import Model, base, fill, settings, values
 from reb_action.agents.run.execution import describe_run, execute_agent
 from reb_action.agents.run.launch import launch, writes_key
 from reb_action.agents.run.log import TAIL_BYTES, AgentLog
-from reb_action.agents.run.prompt import prompt
 from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Parser, Source
 from reb_action.errors import DocumentError, PlaceError, UsageError
 from reb_action.model.agent import AgentRun, Dialect, Ending
-from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.sandbox import LocalSandbox, start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.session.layout import SessionLayout
@@ -422,22 +420,6 @@ def test_secret_in_pieces_is_hidden_and_other_output_comes_at_once(log: Path) ->
         written.feed("stdout", b"ef 3 ab")
     assert log.read_bytes().count(b"abc") == 0
     assert log.read_bytes().endswith(b" 3 ab")
-
-
-def test_prompt_starts_with_a_heading_and_names_what_the_agent_needs() -> None:
-    task = prompt(SandboxLayout(), repository="owner/name", deadline_seconds=3600)
-    assert task.text.startswith("# ")
-    for part in ("owner/name", "`/workspace/repo`", "`/workspace/report.json`", "60 minutes"):
-        assert part in task.text
-    assert "`LD_LIBRARY_PATH`" in task.text
-    assert "{" not in task.text
-
-
-def test_prompt_is_known_by_its_hash() -> None:
-    layout = SandboxLayout()
-    one, two = (prompt(layout, repository=name, deadline_seconds=60) for name in ("a/b", "c/d"))
-    assert one.template_sha256 == two.template_sha256
-    assert one.sha256 != two.sha256
 
 
 LOCKED = [name for name in AGENTS if load_packaged(name).install is not None]

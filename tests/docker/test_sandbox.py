@@ -1,6 +1,9 @@
 """What a container is kept from, and what it is told apart by."""
 
 import json
+import platform
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +27,11 @@ from reb_action.sandbox.protocol import (
     User,
 )
 from reb_action.sandbox.select import start as start_sandbox
+from tests.support.memory import eat_memory
 from tests.support.sandbox_fixtures import Start, archive, shell, spec_for
 
 GIB = 1024**3
+X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the program is of x86-64")
 TRACE = Trace(session="s1", trial="t1", mount="/w/mount", host="h", boot="b", expires=1800000000)
 SPEC = SandboxSpec(
     kind=Kind.DOCKER,
@@ -59,6 +64,7 @@ OPTIONS = {
     "mounts": [Mount("/opt/reb", "/w/mount", type="bind", read_only=True)],
     "network": "reb",
     "cap_drop": ["ALL"],
+    "cap_add": [],
     "security_opt": ["no-new-privileges"],
     "ipc_mode": "private",
     "pids_limit": 99,
@@ -238,6 +244,51 @@ def test_memory_is_limited(container: Sandbox):
     ended = shell(container, "python3 -c 'x = b\"x\" * 700_000_000'")
     assert ended.exit_code == 128 + 9
     assert shell(container, "echo again").stdout == b"again\n"
+
+
+@X86
+@pytest.mark.docker
+@pytest.mark.parametrize("way", ["exec {}", "({}) >/dev/null 2>&1 & sleep 20"])
+def test_command_that_uses_up_all_memory_ends_the_container_and_is_to_blame(container, way):
+    ended = shell(container, way.format(f"sh -c '{eat_memory()}'"))
+    assert (ended.exit_code, ended.is_out_of_memory) == (137, True)
+    # It goes on, and nothing of it is left.
+    assert container.clear() == ()
+    again = shell(container, "echo again; tail -n +2 /proc/sysvipc/shm")
+    assert (again.stdout, again.is_out_of_memory) == (b"again\n", False)
+
+
+@X86
+@pytest.mark.docker
+def test_leftover_that_uses_up_all_memory_is_named(container: Sandbox):
+    shell(container, f"(sleep 0.3; {eat_memory()}) >/dev/null 2>&1 &")
+    while connect().inspect(container.handle).is_running:
+        time.sleep(0.1)
+    assert container.clear() == ("(out of memory)",)
+    assert shell(container, "echo again").stdout == b"again\n"
+
+
+@X86
+@pytest.mark.docker
+def test_freeze_goes_on_in_a_container_that_ran_out_of_memory(container: Sandbox):
+    shell(container, f"echo kept > report.json; (sleep 0.3; {eat_memory()}) >/dev/null 2>&1 &")
+    while connect().inspect(container.handle).is_running:
+        time.sleep(0.1)
+    assert container.halt() == ()
+    assert container.read(container.layout.report, limit_bytes=10) == b"kept\n"
+    container.resume(network=Network.NONE)
+    assert shell(container, "echo again").stdout == b"again\n"
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("stop", ["stop", "kill"])
+def test_container_that_was_stopped_is_no_fault_of_its_command(container: Sandbox, stop: str):
+    end = getattr(connect().client.containers.get(container.handle), stop)
+    timer = threading.Timer(1.0, end)
+    timer.start()
+    with pytest.raises(SandboxError, match="or it was stopped"):
+        shell(container, "sleep 60")
+    timer.join()
 
 
 @pytest.mark.docker

@@ -2,10 +2,11 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from reb_action.probe.supervisor import Request, supervise
 from reb_action.resources import data_folder
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.protocol import Ended
+from tests.support.memory import eat_memory
 
 SUPERVISE = data_folder("probes") / "supervise.py"
 NONCE = "5" * 32
@@ -47,7 +49,7 @@ def told(out, code, **other):
         "collect": [],
         "answer": None,
         "libraries": "^libnone",
-        "namespace": str(Path("/proc/self/ns/pid").readlink()),
+        "outside": {kind: str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in ("pid", "ipc")},
         **other,
     }
     argv = [sys.executable, "-I", "-S", str(SUPERVISE)]
@@ -176,6 +178,17 @@ for name in ("environ", "mem", "maps", "fd/2"):
 """
     seen = supervise(context, request_of(container, code))
     assert seen.log == b"environ is closed\nmem is closed\nmaps is closed\nfd/2 is closed\n"
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the program is of x86-64")
+def test_run_that_uses_up_all_memory_has_failed_and_the_next_is_measured(container):
+    context = context_of(container)
+    request = replace(request_of(container, ""), argv=("/bin/sh", "-c", eat_memory()))
+    seen = supervise(context, request)
+    assert seen.lost == "the run used up the 512 MiB of memory that the sandbox has"
+    again = supervise(context, request_of(container, "print('measured')"))
+    assert (again.lost, again.exit_code, again.log) == (None, 0, b"measured\n")
 
 
 def context_of(sandbox):

@@ -178,6 +178,64 @@ def test_nothing_that_a_run_starts_outlives_its_supervisor(place: Sandbox):
     print(f"seed {SEED}: {counts.total()} ended after a run: {dict(counts)}")  # noqa: T201
 
 
+KEEP = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.shmget(0, 4096, 0o1600)
+libc.semget(0, 1, 0o1600)
+libc.msgget(0, 0o1600)
+# A POSIX message queue.
+libc.syscall(180 if os.uname().machine == "aarch64" else 240, b"left", os.O_CREAT, 0o600, None)
+open("/dev/shm/left-%d" % os.getuid(), "w").write("from an earlier run")
+if len(sys.argv) > 1:
+    os.mkdir("/dev/shm/folder")
+print("kept")
+"""
+KEPT = """
+import os
+names = [name for name in os.listdir("/dev/shm") if name.startswith(("left-", "folder"))]
+lines = [line for kind in ("shm", "sem", "msg") for line in list(open("/proc/sysvipc/" + kind))[1:]]
+queues = os.listdir("/dev/mqueue") if os.path.isdir("/dev/mqueue") else []
+print(len(names) + len(lines) + len(queues))
+"""
+ISOLATING = [
+    pytest.param(Kind.LOCAL, marks=ISOLATED),
+    pytest.param(Kind.DOCKER, marks=pytest.mark.docker),
+]
+
+
+@pytest.mark.parametrize("kind", ISOLATING)
+@pytest.mark.parametrize("more", [(), ("folder",)])
+def test_no_memory_of_a_run_is_there_in_the_next(start: Start, kind: Kind, more: tuple[str, ...]):
+    context = context_of(start(kind))
+    request = request_of(context.sandbox, KEEP)
+    kept = supervise(context, replace(request, argv=(*request.argv, *more)))
+    assert (kept.lost, kept.log) == (None, b"kept\n")
+    assert supervise(context, request_of(context.sandbox, KEPT)).log == b"0\n"
+
+
+@pytest.mark.parametrize("kind", ISOLATING)
+def test_no_memory_is_left_of_a_run_that_killed_its_supervisor(start: Start, kind: Kind):
+    context = context_of(start(kind))
+    killer = KEEP + "os.kill(os.getppid(), 9)\n"
+    assert supervise(context, request_of(context.sandbox, killer)).lost is not None
+    assert supervise(context, request_of(context.sandbox, KEPT)).log == b"0\n"
+
+
+def test_memory_of_this_machine_stays_where_a_run_is_not_kept_apart(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    isolate_nothing(monkeypatch, tmp_path)
+    context = context_of(start(Kind.LOCAL))
+    mine = Path(f"/dev/shm/reb-test-{os.getpid()}")
+    mine.write_text("of this user")
+    try:
+        assert supervise(context, request_of(context.sandbox, "print(1)")).log == b"1\n"
+        assert mine.read_text() == "of this user"
+    finally:
+        mine.unlink()
+
+
 @ISOLATED
 def test_local_command_sees_no_process_of_this_machine(start: Start):
     look = "import os; print(sorted(int(name) for name in os.listdir('/proc') if name.isdigit()))"

@@ -42,7 +42,7 @@ def conclude(
         return told, _with_report(account.detail or _refusals(tally), reported=reported)
     if reported:
         return Ending.DONE, _doubt(ended, account)
-    missing = f"it ended with {ended.exit_code} and {_NO_REPORT[left]}"
+    missing = f"{_end(ended)} and {_NO_REPORT[left]}"
     if _model_failed(ended, account, tally):
         return Ending.MODEL_ERROR, f"{missing}; {_refusals(tally)}"
     if account is not None and account.ending in (None, Ending.CRASHED):
@@ -77,8 +77,14 @@ def _doubt(ended: Ended, account: Account | None) -> str | None:
     if ended.stopped is not None:
         return ended.stopped
     if ended.exit_code != 0:
-        return f"it ended with {ended.exit_code} although it left a report"
+        return f"{_end(ended)} although it left a report"
     return None
+
+
+def _end(ended: Ended) -> str:
+    if ended.is_out_of_memory:
+        return "it used up the memory of the sandbox, which ended it,"
+    return f"it ended with {ended.exit_code}"
 
 
 def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) -> bool:

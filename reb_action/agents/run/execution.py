@@ -3,19 +3,19 @@
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from reb_action import __version__
 from reb_action.agents import parsers
 from reb_action.agents.run.ending import FINISHED, conclude
-from reb_action.agents.run.launch import Launch, place
+from reb_action.agents.run.launch import Launch, place, replace_task
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
 from reb_action.gateway import Gateway
 from reb_action.gateway.model_names import is_same_model
 from reb_action.model.agent import Account, AgentRun, Ending, Tally
-from reb_action.model.report import Report
+from reb_action.model.report import Report, find_blocking_fault
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
 from reb_action.session.report import LIMIT_BYTES, parse
@@ -26,12 +26,16 @@ _FINISHED_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentExecution:
-    """How the command of an agent ended and the report it left, or why it could not start."""
+    """How the command of an agent ended and the report it left, or why it could not start.
+
+    Of several attempts, `ended` is the end of the last with the time of all.
+    """
 
     setup_seconds: float
     ended: Ended | None = None
     left: bytes | FileFault = FileFault.MISSING
     fault: str | None = None
+    attempts: int = 1
 
 
 def execute_agent(
@@ -43,10 +47,12 @@ def execute_agent(
     gateway: Gateway | None,
     secrets: Iterable[str],
     layout: SessionLayout,
+    retry: Launch | None = None,
 ) -> AgentExecution:
     """Run an agent and return how its command ended; raises SandboxError for a broken sandbox.
 
-    The log hides the values of `secrets` and those of `launch.secret_env`.
+    The log hides the values of `secrets` and those of `launch.secret_env`. An agent that ends by
+    itself without a usable report is started once more with `retry`, on a clock of its own.
     """
     began = time.monotonic()
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)
@@ -63,8 +69,13 @@ def execute_agent(
             events = stack.enter_context(AgentLog(layout.trajectory / "stdout", secrets=hidden))
         until = _until(limits, gateway, log, _Finish(sandbox, spec, layout))
         ended = _run(sandbox, launch, limits=limits, until=until, log=log, events=events)
+        attempts = 1
+        if retry is not None and ended.exit_code is not None and not _has_report(sandbox):
+            replace_task(sandbox, retry)
+            last = _run(sandbox, retry, limits=limits, until=until, log=log, events=events)
+            ended, attempts = replace(last, seconds=ended.seconds + last.seconds), 2
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
-    return AgentExecution(setup_seconds=setup_seconds, ended=ended, left=left)
+    return AgentExecution(setup_seconds=setup_seconds, ended=ended, left=left, attempts=attempts)
 
 
 def describe_run(
@@ -94,7 +105,14 @@ def describe_run(
         reported=reported,
         vendor=None if tally is None else tally.vendor,
         detail=detail,
+        attempts=driven.attempts,
     )
+
+
+def _has_report(sandbox: Sandbox) -> bool:
+    """Return whether there is a report that names an interpreter."""
+    left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
+    return isinstance(left, bytes) and find_blocking_fault(parse(left)) is None
 
 
 def _run(

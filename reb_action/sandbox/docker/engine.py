@@ -14,6 +14,7 @@ from docker.errors import APIError, DockerException
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.docker.container import Container, Listed, Task, parse_container, parse_task
 from reb_action.sandbox.docker.faults import explain
 from reb_action.sandbox.docker.options import NETWORK, Options
 from reb_action.sandbox.docker.stream import Demux, ExecStream, open_stream
@@ -22,39 +23,6 @@ TIMEOUT_SECONDS = 300
 _LABEL = "reb.session"
 _CONFLICT = 409
 _NOT_FOUND = 404
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Container:
-    """What we look at of a container; `env_names` are the variables that each exec inherits."""
-
-    id: str
-    labels: Mapping[str, str]
-    env_names: frozenset[str]
-    networks: frozenset[str]
-    is_running: bool
-    init: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Task:
-    """A process of a container as the engine sees it: numbers and user are the engine's.
-
-    One whose main thread alone has ended shows as a zombie with more than one thread.
-    """
-
-    pid: int
-    uid: int
-    name: str
-    is_alive: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
-    """What a list of containers tells of each."""
-
-    id: str
-    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +55,7 @@ class Engine:
                 if error.status_code == _CONFLICT:
                     return None
                 raise
-            return _container(created.attrs)
+            return parse_container(created.attrs)
 
     def image_id(self, image: str) -> str:
         """Return the hash that names an image of this machine; SandboxError when it has none."""
@@ -97,7 +65,7 @@ class Engine:
     def inspect(self, container: str) -> Container:
         """Look at a container, by id or name."""
         with self._calling("find the sandbox"):
-            return _container(self.client.api.inspect_container(container))
+            return parse_container(self.client.api.inspect_container(container))
 
     def start(self, container: str) -> None:
         """Start a container."""
@@ -118,7 +86,7 @@ class Engine:
         """Return every process of a container; none when it does not run."""
         with self._calling("list the processes of the sandbox"), _unless(_CONFLICT):
             top = self.client.api.top(container, ps_args="-eo pid,uid,nlwp,stat,comm")
-            return tuple(_task(row) for row in top["Processes"])
+            return tuple(parse_task(row) for row in top["Processes"])
         return ()
 
     def ours(self) -> tuple[Listed, ...]:
@@ -253,24 +221,3 @@ def _unless(*codes: int) -> Generator[None]:
     except APIError as error:
         if error.status_code not in codes:
             raise
-
-
-def _task(row: list[str]) -> Task:
-    pid, uid, threads, state, name = row
-    return Task(
-        pid=int(pid),
-        uid=int(uid),
-        name=name.removesuffix(" <defunct>"),
-        is_alive=state[:1] not in ("Z", "X") or int(threads) > 1,
-    )
-
-
-def _container(attrs: Any) -> Container:  # noqa: ANN401 - the engine's document, parsed here
-    return Container(
-        id=attrs["Id"],
-        labels=attrs["Config"]["Labels"],
-        env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
-        networks=frozenset(attrs["NetworkSettings"]["Networks"]),
-        is_running=attrs["State"]["Running"],
-        init=attrs["State"]["Pid"],
-    )

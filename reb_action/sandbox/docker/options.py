@@ -16,6 +16,9 @@ HOSTNAME = "sandbox"
 
 _MIB = 1024 * 1024
 
+# What a package manager needs to install files of other users.
+_ROOT_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"]
+
 # An absolute end: a restart must not give the sandbox its whole time again.
 _KEEPER = 'exec sleep "$(($1 - $(date +%s)))"'
 
@@ -37,6 +40,7 @@ class Options(TypedDict):
     mounts: list[Mount]
     network: str
     cap_drop: list[str]
+    cap_add: list[str]
     security_opt: list[str]
     ipc_mode: str
     pids_limit: int
@@ -52,7 +56,8 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
     """Return all options of the container of a sandbox.
 
     No environment: what a command gets, it gets for itself. No tmpfs: a restart would empty it.
-    Process 1 runs as root, so that the agent cannot end it, and without any capability.
+    Process 1 runs as root, so that the agent cannot end it, and without any capability unless the
+    agent itself is root.
     """
     return Options(
         image=image,
@@ -70,6 +75,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         mounts=_mounts(spec),
         network=NETWORK if spec.network is Network.OPEN else "none",
         cap_drop=["ALL"],
+        cap_add=_ROOT_CAPABILITIES if spec.root else [],
         security_opt=["no-new-privileges"],
         ipc_mode="private",
         pids_limit=spec.limits.processes,

@@ -5,12 +5,16 @@ from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running, Task, connect
+from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
-from reb_action.sandbox.docker.options import container_name, container_options
+from reb_action.sandbox.docker.processes import (
+    OUT_OF_MEMORY,
+    find_leftovers,
+    find_strangers,
+    has_ended,
+    ran_out_of_memory,
+)
 from reb_action.sandbox.layout import AGENT_UID, SandboxLayout
-from reb_action.sandbox.owner import Alive, is_leftover, make_trace, parse_labels
-from reb_action.sandbox.port import FORWARDER
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -24,11 +28,7 @@ from reb_action.sandbox.protocol import (
 from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 _ROOT_UID = 0
-_UIDS = {User.AGENT: AGENT_UID, User.ROOT: _ROOT_UID}
-_KEEPERS = frozenset({"docker-init", "tini", "sh", "sleep", FORWARDER})
 _KILLED = 137
-_DEATH_SECONDS = 1.0
-_LOOKS = 4
 
 # The engine and the runtime add these to each exec, beside what the image sets.
 _ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
@@ -62,7 +62,7 @@ class DockerSandbox:
 
     @property
     def separates_users(self) -> bool:
-        return True
+        return not self._spec.root
 
     def run(
         self,
@@ -76,13 +76,9 @@ class DockerSandbox:
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
         patience = Patience(command.timeout_seconds, until=until)
-        running = self._engine.execute(self.handle, self._exec(command), out=out, err=err)
-        with running.stream:
-            code = follow(self._engine, running, patience)
+        code, is_out_of_memory = self._follow(command, out, err, patience)
         if code is None:
             self._restart()
-        elif code == _KILLED:
-            self._require_running()
         return Ended(
             exit_code=code,
             timed_out=code is None and patience.stopped is None,
@@ -91,10 +87,11 @@ class DockerSandbox:
             stderr=err.kept(),
             dropped_bytes=out.dropped_bytes + err.dropped_bytes,
             stopped=patience.stopped if code is None else None,
+            is_out_of_memory=is_out_of_memory,
         )
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
-        self._engine.put(self.handle, repack(folder, archive, uid=_UIDS[user]))
+        self._engine.put(self.handle, repack(folder, archive, uid=self._uid(user)))
 
     def protect(
         self, folder: str, archive: bytes, *, writable: frozenset[str] = frozenset()
@@ -111,21 +108,40 @@ class DockerSandbox:
             return False
 
     def clear(self) -> tuple[str, ...]:
-        """Ask the engine what runs; restart the container unless that is process 1 alone."""
+        """Ask the engine what runs; restart the container unless that is process 1 alone.
+
+        Processes of a root agent look like those that keep the container: always restart then.
+        """
         if self._is_clear:
             return ()
-        left = self._left()
+        if self._spec.root:
+            is_out_of_memory = self._ran_out_of_memory()
+            self._restart()
+            return (OUT_OF_MEMORY,) if is_out_of_memory else ()
+        left = find_leftovers(self._engine, self.handle)
+        is_out_of_memory = left is None and self._ran_out_of_memory()
         if left is None or left:
             self._restart()
             self._require_clear()
+        if is_out_of_memory:
+            return (OUT_OF_MEMORY,)
         if left is None:
             message = f"The engine did not show what runs in the sandbox of {self._spec.trial}; "
             raise SandboxError(message + "run the level again.")
         self._is_clear = True
         return tuple(task.name for task in left)
 
+    def renew(self) -> tuple[str, ...]:
+        """Restart the container, unless no command has run since the last restart or look."""
+        if self._is_clear:
+            return ()
+        left = self.clear()
+        if not left:
+            self._restart()
+        return left
+
     def halt(self) -> tuple[str, ...]:
-        found = self._strangers(self._engine.processes(self.handle))
+        found = find_strangers(self._engine, self.handle, self._engine.processes(self.handle))
         self._engine.kill(self.handle)
         self._is_clear = True
         return tuple(task.name for task in found if task.is_alive)
@@ -140,6 +156,9 @@ class DockerSandbox:
     def remove(self) -> None:
         self._engine.remove(self.handle)
 
+    def _uid(self, user: User) -> int:
+        return AGENT_UID if user is User.AGENT and not self._spec.root else _ROOT_UID
+
     def _exec(self, command: Command) -> Exec:
         """Return the command such that its environment is exactly its own.
 
@@ -149,7 +168,7 @@ class DockerSandbox:
         env = {**command.env, **command.secret_env}
         unwanted = sorted((self._container.env_names | _ADDED_NAMES) - env.keys())
         blank = [argument for name in unwanted for argument in ("-u", name)]
-        uid = _UIDS[command.user]
+        uid = self._uid(command.user)
         return Exec(
             argv=("/usr/bin/env", "-C", command.cwd, *blank, "--", *command.argv),
             env=env,
@@ -157,109 +176,54 @@ class DockerSandbox:
             stdin=command.stdin,
         )
 
+    def _follow(
+        self, command: Command, out: Capture, err: Capture, patience: Patience
+    ) -> tuple[int | None, bool]:
+        """Return the exit code of a command, and whether its container ran out of memory."""
+        try:
+            running = self._engine.execute(self.handle, self._exec(command), out=out, err=err)
+            with running.stream:
+                code = follow(self._engine, running, patience)
+        except SandboxError:
+            # The engine forgets the commands of a container that has ended.
+            if not self._ran_out_of_memory():
+                raise
+            code = _KILLED
+        if code != _KILLED or not has_ended(self._engine, self.handle):
+            return code, False
+        self._recover()
+        return code, True
+
     def _restart(self) -> None:
         self._engine.kill(self.handle)
         self._engine.start(self.handle)
         self._is_clear = True
 
-    def _left(self) -> tuple[Task, ...] | None:
-        """Return what runs beside the keepers; None where they are not seen, so nobody knows.
-
-        What has been killed a moment ago may still be listed: look again before restarting.
-        """
-        strangers: tuple[Task, ...] | None = None
-        for look in range(_LOOKS):
-            time.sleep(0.05 if look else 0.0)
-            found = self._engine.processes(self.handle)
-            strangers = self._strangers(found) if found else None
-            if strangers is not None and len(strangers) == len(found):
-                strangers = None
-            if strangers == ():
-                break
-        return strangers
-
     def _require_clear(self) -> None:
-        left = self._left()
+        left = find_leftovers(self._engine, self.handle)
         if left is None or left:
             names = ", ".join(task.name for task in left or ())
             message = f"Processes of the sandbox of {self._spec.trial} do not end ({names}); look "
             raise UnendedError(message + "at the engine's log, and run the trial again.")
 
-    def _strangers(self, found: tuple[Task, ...]) -> tuple[Task, ...]:
-        """Leave out process 1 and what it keeps: of its user, which no process inside can become.
+    def _recover(self) -> None:
+        """Start a container again that its commands used up the memory of; refuse any other end."""
+        if not self._ran_out_of_memory():
+            message = (
+                f"The sandbox of {self._spec.trial} ended while a command ran in it: its time "
+            )
+            raise SandboxError(message + "is over, or it was stopped; start the trial again.")
+        self._restart()
 
-        An engine that maps users shows another number than 0 for it.
-        """
-        init = self._engine.inspect(self.handle).init
-        root = next((task.uid for task in found if task.pid == init), _ROOT_UID)
-        return tuple(task for task in found if task.uid != root or task.name not in _KEEPERS)
-
-    def _require_running(self) -> None:
-        """Tell a command that was killed from one that died with its container.
-
-        The engine notes the end of the container up to a moment after that of the command.
-        """
-        give_up = time.monotonic() + _DEATH_SECONDS
-        while self._engine.inspect(self.handle).is_running:
-            if time.monotonic() > give_up:
-                return
-            time.sleep(0.05)
-        message = f"The sandbox of {self._spec.trial} ended while a command ran in it: its time is "
-        raise SandboxError(message + "over, or it was stopped; start the trial again.")
+    def _ran_out_of_memory(self) -> bool:
+        expires = int(self._container.labels["reb.expires"])
+        return ran_out_of_memory(self._engine, self.handle, expires=expires)
 
     def _require_no_network(self) -> None:
         networks = self._engine.inspect(self.handle).networks
         if networks - {"none"}:
             message = f"The sandbox of {self._spec.trial} is still on {', '.join(sorted(networks))}"
             raise SandboxError(message + "; remove it and look at the engine's version.")
-
-
-def start(spec: SandboxSpec) -> DockerSandbox:
-    """Create and start a container; one of the same session that is left is removed first."""
-    if spec.image is None:
-        message = f"No image is given for {spec.trial}; name one with --image."
-        raise SandboxError(message)
-    engine = connect()
-    Path(spec.mount).mkdir(parents=True, exist_ok=True)
-    if spec.network is Network.OPEN:
-        engine.ensure_network()
-    options = container_options(spec, make_trace(spec), image=spec.image)
-    container = engine.create(options)
-    if container is None:
-        _remove_leftover(engine, spec)
-        container = engine.create(options)
-    if container is None:
-        message = f"Another container takes the name {options['name']} again and again; stop it."
-        raise SandboxError(message)
-    try:
-        engine.start(container.id)
-    except SandboxError:
-        engine.remove(container.id)
-        raise
-    return DockerSandbox(spec, engine, container)
-
-
-def attach(spec: SandboxSpec, handle: str) -> DockerSandbox:
-    """Find the container that another process started for this session."""
-    engine = connect()
-    container = engine.inspect(handle)
-    _require_own(container, spec)
-    return DockerSandbox(spec, engine, container)
-
-
-def sweep(*, alive: Alive) -> tuple[str, ...]:
-    """Remove the containers that are left over; return their sessions.
-
-    The network stays: it belongs to no session, and costs nothing.
-    """
-    engine = connect()
-    gone: list[str] = []
-    for container in engine.ours():
-        trace = parse_labels(container.labels)
-        if trace is not None and is_leftover(trace, alive=alive):
-            engine.remove(container.id)
-            gone.append(trace.session)
-    return tuple(sorted(gone))
 
 
 def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
@@ -287,15 +251,3 @@ def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
             pause = min(2 * pause, LOOK_SECONDS)
         patience.look()
     return code
-
-
-def _remove_leftover(engine: Engine, spec: SandboxSpec) -> None:
-    container = engine.inspect(container_name(spec.session))
-    _require_own(container, spec)
-    engine.remove(container.id)
-
-
-def _require_own(container: Container, spec: SandboxSpec) -> None:
-    if container.labels.get("reb.session") != spec.session:
-        message = f"Container {container.id[:12]} is not the sandbox of session {spec.session}; "
-        raise SandboxError(message + "remove it, or look which folder this session has.")

@@ -24,6 +24,7 @@ PR_SET_DUMPABLE = 4
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
@@ -79,9 +80,9 @@ def _leave(mode: str) -> None:
     """Have the next child be process 1 of a new PID namespace, as the same user and group."""
     uid, gid = os.getuid(), os.getgid()
     if mode == "root":
-        _demand(libc.unshare(CLONE_NEWPID | CLONE_NEWNS))
+        _demand(libc.unshare(CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
         return
-    _demand(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS))
+    _demand(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),
@@ -96,7 +97,15 @@ def _become_init() -> None:
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     _demand(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
+    # Like the IPC namespace, of this command alone: memory that outlives processes ends with it.
+    _mount(b"tmpfs", "/dev/shm", options=b"mode=1777")  # noqa: S108
+    _mount(b"mqueue", "/dev/mqueue")
     _demand(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))
+
+
+def _mount(kind: bytes, place: str, options: bytes | None = None) -> None:
+    if os.path.isdir(place):  # noqa: PTH112 - pathlib costs 10 ms
+        _demand(libc.mount(kind, place.encode(), kind, MS_NOSUID | MS_NODEV, options))
 
 
 def _demand(result: int) -> None:

@@ -11,6 +11,7 @@ from reb_action.sandbox.protocol import Ended, FileFault
 
 OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
 BAD = replace(OK, exit_code=1)
+FULL_MEMORY = replace(OK, exit_code=137, is_out_of_memory=True)
 KILLED = replace(OK, exit_code=None, timed_out=True)
 IDLE = replace(OK, exit_code=None, stopped="nothing was heard for 60 seconds")
 STAYS = replace(OK, exit_code=None, stopped=FINISHED)
@@ -57,6 +58,14 @@ CASES = {
     "no report, closed, and a bad code": (
         *(BAD, NONE, DONE, None, Ending.GAVE_UP),
         "it ended with 1 and left no report",
+    ),
+    "memory used up": (
+        *(FULL_MEMORY, NONE, None, None, Ending.CRASHED),
+        "it used up the memory of the sandbox, which ended it, and left no report",
+    ),
+    "memory used up after the report": (
+        *(FULL_MEMORY, REPORT, None, None, Ending.DONE),
+        "it used up the memory of the sandbox, which ended it, although it left a report",
     ),
     "death": (BAD, NONE, None, None, Ending.CRASHED, "it ended with 1 and left no report"),
     "events that break off": (

@@ -1,0 +1,66 @@
+"""Containers and their processes, as the Docker engine describes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Container:
+    """What we look at of a container; `env_names` are the variables that each exec inherits.
+
+    `is_out_of_memory` says that the kernel ended a process of it since its start, for its memory.
+    """
+
+    id: str
+    labels: Mapping[str, str]
+    env_names: frozenset[str]
+    networks: frozenset[str]
+    is_running: bool
+    is_out_of_memory: bool
+    init: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """A process of a container as the engine sees it: numbers and user are the engine's.
+
+    One whose main thread alone has ended shows as a zombie with more than one thread.
+    """
+
+    pid: int
+    uid: int
+    name: str
+    is_alive: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """What a list of containers tells of each."""
+
+    id: str
+    labels: Mapping[str, str]
+
+
+def parse_task(row: list[str]) -> Task:
+    """Read a row of `ps -eo pid,uid,nlwp,stat,comm`."""
+    pid, uid, threads, state, name = row
+    return Task(
+        pid=int(pid),
+        uid=int(uid),
+        name=name.removesuffix(" <defunct>"),
+        is_alive=state[:1] not in ("Z", "X") or int(threads) > 1,
+    )
+
+
+def parse_container(attrs: Any) -> Container:  # noqa: ANN401 - the SDK has no type for it
+    """Read the document that the engine returns for a container."""
+    return Container(
+        id=attrs["Id"],
+        labels=attrs["Config"]["Labels"],
+        env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
+        networks=frozenset(attrs["NetworkSettings"]["Networks"]),
+        is_running=attrs["State"]["Running"],
+        is_out_of_memory=attrs["State"].get("OOMKilled", False),
+        init=attrs["State"]["Pid"],
+    )

@@ -1,0 +1,71 @@
+"""Starts the container of a sandbox, finds it again, and removes containers that are left over."""
+
+from pathlib import Path
+
+from reb_action.errors import SandboxError
+from reb_action.sandbox.docker.container import Container
+from reb_action.sandbox.docker.engine import Engine, connect
+from reb_action.sandbox.docker.options import container_name, container_options
+from reb_action.sandbox.docker.sandbox import DockerSandbox
+from reb_action.sandbox.owner import Alive, is_leftover, make_trace, parse_labels
+from reb_action.sandbox.protocol import Network, SandboxSpec
+
+
+def start(spec: SandboxSpec) -> DockerSandbox:
+    """Create and start a container; one of the same session that is left is removed first."""
+    if spec.image is None:
+        message = f"No image is given for {spec.trial}; name one with --image."
+        raise SandboxError(message)
+    engine = connect()
+    Path(spec.mount).mkdir(parents=True, exist_ok=True)
+    if spec.network is Network.OPEN:
+        engine.ensure_network()
+    options = container_options(spec, make_trace(spec), image=spec.image)
+    container = engine.create(options)
+    if container is None:
+        _remove_leftover(engine, spec)
+        container = engine.create(options)
+    if container is None:
+        message = f"Another container takes the name {options['name']} again and again; stop it."
+        raise SandboxError(message)
+    try:
+        engine.start(container.id)
+    except SandboxError:
+        engine.remove(container.id)
+        raise
+    return DockerSandbox(spec, engine, container)
+
+
+def attach(spec: SandboxSpec, handle: str) -> DockerSandbox:
+    """Find the container that another process started for this session."""
+    engine = connect()
+    container = engine.inspect(handle)
+    _require_own(container, spec)
+    return DockerSandbox(spec, engine, container)
+
+
+def sweep(*, alive: Alive) -> tuple[str, ...]:
+    """Remove the containers that are left over; return their sessions.
+
+    The network stays: it belongs to no session, and costs nothing.
+    """
+    engine = connect()
+    gone: list[str] = []
+    for container in engine.ours():
+        trace = parse_labels(container.labels)
+        if trace is not None and is_leftover(trace, alive=alive):
+            engine.remove(container.id)
+            gone.append(trace.session)
+    return tuple(sorted(gone))
+
+
+def _remove_leftover(engine: Engine, spec: SandboxSpec) -> None:
+    container = engine.inspect(container_name(spec.session))
+    _require_own(container, spec)
+    engine.remove(container.id)
+
+
+def _require_own(container: Container, spec: SandboxSpec) -> None:
+    if container.labels.get("reb.session") != spec.session:
+        message = f"Container {container.id[:12]} is not the sandbox of session {spec.session}; "
+        raise SandboxError(message + "remove it, or look which folder this session has.")
