@@ -9,6 +9,7 @@ from typing import Final
 from reb_action import documents
 from reb_action.agents import model
 from reb_action.agents.catalogue import agent
+from reb_action.agents.contestant import identify
 from reb_action.agents.spec import AgentLimits
 from reb_action.cli.groups import (
     ModelOptions,
@@ -23,7 +24,7 @@ from reb_action.gateway import Budget
 from reb_action.gateway.egress.proxy import parse_hosts
 from reb_action.github.context import Context
 from reb_action.model.agent import Key, Protocol
-from reb_action.model.manifest import Level, Manifest
+from reb_action.model.manifest import Level, Manifest, trial_id
 from reb_action.model.plan import Plan, PlannedTrial
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.state import AgentChoice
@@ -40,7 +41,7 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
         _demand_file(name)
     manifest = manifests.find(trial.repository)
     choice = _choose_agent(trial, runner)
-    folder = (trial.folder or _default_folder(manifest, choice, trial.attempt)).absolute()
+    folder = (trial.folder or _default_folder(manifest, choice, trial)).absolute()
     _demand_encodable(folder)
     place = runner.place
     return Options(
@@ -48,6 +49,7 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
         agent=choice,
         folder=folder,
         attempt=trial.attempt,
+        contestant=trial.contestant,
         kind=place.sandbox,
         image=place.image if place.sandbox is Kind.DOCKER else None,
         mirror=place.mirror,
@@ -73,7 +75,7 @@ def make_plan(options: PlanOptions, context: Context) -> Plan:
     """Return the plan of a run; raises UsageError for an unsafe or impossible one."""
     safety.demand_safe(context, options.runs_on)
     plan = workflow_plan.make_plan(
-        inputs.read_wishes(options.repositories, options.agents),
+        inputs.read_wishes(options.repositories, options.agents, model=options.model),
         attempts=options.attempts,
         selection=workflow_plan.Selection(
             only=options.only,
@@ -151,9 +153,10 @@ def _model_request(runner: RunnerOptions) -> model.Asked:
     )
 
 
-def _default_folder(manifest: Manifest, choice: AgentChoice, attempt: int) -> Path:
-    name = Path(choice.name).stem if choice.name.endswith((".yaml", ".yml")) else choice.name
-    return _RESULTS / f"{manifest.slug}.{name}.{attempt}"
+def _default_folder(manifest: Manifest, choice: AgentChoice, trial: TrialOptions) -> Path:
+    spec = agent(choice.name, argument=choice.argument)
+    contestant = identify(spec, choice, trial.contestant)
+    return _RESULTS / trial_id(manifest.slug, contestant.id, trial.attempt)
 
 
 def _demand_encodable(folder: Path) -> None:

@@ -21,6 +21,7 @@ class TrialOptions:
     agent: str
     agent_argument: str | None = None
     attempt: int = 1
+    contestant: str | None = None
     folder: Path | None = None
 
 

@@ -168,6 +168,12 @@ trial_options = add_options(
             help="Command line of the agent `command`, folder of the agent `replay`.",
         ),
         click.option(
+            "--contestant",
+            envvar="REB_CONTESTANT",
+            help="Id of the contestant: letters, digits, _ and -. By default the agent, and its"
+            " model if it has one. Part of the trial's id.",
+        ),
+        click.option(
             "--attempt",
             envvar="REB_ATTEMPT",
             default=1,

@@ -42,6 +42,7 @@ def judge(evidence: Evidence) -> Verdict:
         commit=evidence.trial.manifest.commit,
         agent=evidence.trial.agent,
         attempt=evidence.trial.attempt,
+        contestant=evidence.trial.contestant,
         reb=__version__,
         agent_run=evidence.agent_run,
         report_fault=None if report is None else find_blocking_fault(report),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from reb_action.model.contestant import Contestant
+
 
 class Level(StrEnum):
     """The steps of the pyramid."""
@@ -169,13 +171,26 @@ class Manifest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """One manifest, one agent, one attempt."""
+    """One repository, one contestant, one attempt; trials of older releases know the agent only."""
 
     manifest: Manifest
     agent: str
     attempt: int = 1
+    contestant: Contestant | None = None
 
     @property
     def id(self) -> str:
         """The name of the matrix entry, the folder and the artifact."""
-        return f"{self.manifest.slug}.{self.agent}.{self.attempt}"
+        name = self.agent if self.contestant is None else self.contestant.id
+        return trial_id(self.manifest.slug, name, self.attempt)
+
+
+def trial_id(slug: str, contestant: str, attempt: int) -> str:
+    """Return the id of a trial: `<owner>__<name>.<contestant>.<attempt>`."""
+    return f"{slug}.{contestant}.{attempt}"
+
+
+def contestant_of(trial: str) -> str:
+    """Return the contestant's id in a trial's id, "" if there is none; a slug may hold dots."""
+    parts = trial.rsplit(".", 2)
+    return parts[1] if len(parts) == 3 else ""

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wish:
-    """One repository with one agent, both as the user names them, before attempts are counted.
+    """One repository with one contestant, before attempts are counted.
 
-    `slug` and `agent_name` are their parts of a trial id; `files` are those of the caller's
+    `slug` and `contestant` are their parts of a trial id; `files` are those of the caller's
     repository that describe them.
     """
 
     repository: str
     slug: str
     agent: str
-    agent_name: str
+    contestant: str
     argument: str | None = None
     files: tuple[str, ...] = ()
 

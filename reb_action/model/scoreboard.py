@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reb_action.model.agent import Ending, Usage, UsageEstimate
+from reb_action.model.contestant import Contestant, default_id
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import ClaimKind, Scoring
+
+
+def _contestant_id(contestant: Contestant | None, agent: str, model: str | None) -> str:
+    return default_id(agent, model) if contestant is None else contestant.id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +78,7 @@ class Spent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentScore:
-    """One agent (with one model) over its trials: `planned`, of which `judged` have a verdict."""
+    """One contestant over its trials: `planned`, of which `judged` have a verdict."""
 
     agent: str
     model: str | None
@@ -85,6 +90,17 @@ class AgentScore:
     hallucinations: Mapping[ClaimKind, int]
     endings: Mapping[Ending, int]
     spent: Spent
+    contestant: Contestant | None = None
+
+    @property
+    def name(self) -> str:
+        """The id of the contestant; no two scores of a board share it."""
+        return _contestant_id(self.contestant, self.agent, self.model)
+
+    @property
+    def has_default_name(self) -> bool:
+        """Whether the agent and the model say all that the name says."""
+        return self.name == default_id(self.agent, self.model)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +135,17 @@ class TrialRow:
     usage: Usage | None
     prefix_bytes: int | None
     estimate: UsageEstimate | None = None
+    contestant: Contestant | None = None
+
+    @property
+    def name(self) -> str:
+        """The id of the contestant."""
+        return _contestant_id(self.contestant, self.agent, self.model)
+
+    @property
+    def has_default_name(self) -> bool:
+        """Whether the agent and the model say all that the name says."""
+        return self.name == default_id(self.agent, self.model)
 
     def usage_bounds(self, name: str) -> tuple[float, float] | None:
         """Return the least and the most of a number of the usage; None where it is unknown."""

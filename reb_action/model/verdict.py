@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from reb_action.model.agent import AgentRun, Touched
+from reb_action.model.contestant import Contestant
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.report import FieldFault, ReportFault
@@ -138,6 +139,7 @@ class Verdict:
     field_faults: tuple[FieldFault, ...] = ()
     shadowing: tuple[str, ...] = ()
     known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
+    contestant: Contestant | None = None
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

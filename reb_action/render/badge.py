@@ -9,6 +9,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
+from reb_action.render.contestants import title_lines
 from reb_action.render.escape import clean
 from reb_action.render.html.environment import render
 
@@ -27,13 +28,18 @@ class Badge:
 
 
 def badge_of(score: AgentScore, level: Level, *, scoring: Scoring = Scoring.STRICT) -> Badge:
-    """Return the badge of an agent at a level; only the name of the agent comes from outside."""
+    """Return the badge of a contestant at a level; only its name comes from outside."""
     share = score.levels.get(scoring, {}).get(level, Share(passed=0, counted=0))
-    name = clean(score.agent, limit=_NAME) or "agent"
+    name = clean(_name(score), limit=_NAME) or "agent"
     label = f"{name} {level}" if scoring is Scoring.STRICT else f"{name} {level} paper"
     message = shares.short(share)
     title = f"{name}, {level} {spec_of(level).title}, {scoring} scoring: {message}"
     return Badge(label=label, message=message, colour=_colour(share), title=title)
+
+
+def _name(score: AgentScore) -> str:
+    """Return agent and model, or the id that the user gave."""
+    return " ".join(title_lines(score)) if score.has_default_name else score.name
 
 
 def endpoint(badge: Badge) -> bytes:

@@ -8,6 +8,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Cell, Published, Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
+from reb_action.render.contestants import title_lines
 from reb_action.render.escape import log
 from reb_action.render.outcomes import UNQUALIFIED_NOTE, WORDS, mark_outcome
 from reb_action.render.quantities import amount, dollars, duration, size
@@ -111,7 +112,7 @@ def other(scoring: Scoring) -> Scoring:
 def _agent(score: AgentScore, levels: Iterable[Level], scoring: Scoring) -> tuple[Lines, ...]:
     by_level = score.levels[scoring]
     return (
-        (*_name(score.agent, score.model), f"{score.judged} of {score.planned} trials"),
+        (*_name(score), f"{score.judged} of {score.planned} trials"),
         *(shares.lines(by_level.get(level)) for level in levels),
         shares.imports(score.imports.get(scoring)),
         shares.hallucinations(score),
@@ -120,7 +121,7 @@ def _agent(score: AgentScore, levels: Iterable[Level], scoring: Scoring) -> tupl
 
 def _published(row: Published, levels: Iterable[Level]) -> tuple[Lines, ...]:
     return (
-        (*_name(row.agent, row.model), PUBLISHED),
+        (Quoted(text=row.agent), Quoted(text=row.model), PUBLISHED),
         *(shares.lines(row.levels.get(level)) for level in levels),
         shares.imports(row.imports),
         shares.published_hallucinations(row),
@@ -131,8 +132,8 @@ def _runs(row: Published) -> str:
     return "one run each" if row.runs == 1 else f"{row.runs} runs each"
 
 
-def _name(agent: str, model: str | None) -> Lines:
-    return (Quoted(text=agent),) if model is None else (Quoted(text=agent), Quoted(text=model))
+def _name(score: AgentScore) -> Lines:
+    return tuple(Quoted(text=line) for line in title_lines(score))
 
 
 def _spent(score: AgentScore) -> tuple[Lines, ...]:
@@ -140,7 +141,7 @@ def _spent(score: AgentScore) -> tuple[Lines, ...]:
     counts = (f"{number} {ending.replace('_', ' ')}" for ending, number in score.endings.items())
     endings = tuple(",\n".join(counts).splitlines())
     return (
-        _name(score.agent, score.model),
+        _name(score),
         shares.mean(sums.input_tokens, planned, amount),
         shares.mean(sums.output_tokens, planned, amount),
         shares.mean(sums.cost_usd, planned, dollars),

@@ -1,25 +1,20 @@
 """Compares artifacts with a plan: each trial has a verdict, or a reason for its absence."""
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from reb_action.corpus import qualification
-from reb_action.errors import RebError
 from reb_action.judge.gate import FailOn, decide
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
 from reb_action.model.verdict import Verdict
-from reb_action.session import state, verdict
+from reb_action.results.places import Place, find_places, tell_contestants_apart
+from reb_action.session import verdict
 from reb_action.session.layout import SessionLayout
 
-_ATTEMPT: Final = re.compile(r"\.a(\d{1,4})$")
-_ARTIFACT: Final = re.compile(r"(?:reb-)?(.+?)(?:\.a\d{1,4})?")
 _ABSENT: Final = "no artifact of this trial was found"
-_DEPTH: Final = 8
 
 Found = Mapping[str, Verdict | str]
 
@@ -40,32 +35,24 @@ class Collected:
     superseded: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Place:
-    """The folder of a trial. The highest `order` counts: later folders, then later attempts."""
-
-    layout: SessionLayout
-    order: tuple[int, int, str]
-    trial: str
-    manifest: Manifest | None = None
-    asked: tuple[Level, ...] = ()
-
-
 def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
     """Return the verdict of each planned (or present) trial, or the reason for its absence.
 
     Artifacts are folders, nested at will, with the folders of trials. A name that ends in `.a2`
     belongs to the second attempt of the run. If two artifacts have the same trial, the later
     attempt counts; the later of `folders` counts more. Trials outside the plan are ignored.
+    Contestants with one id and different definitions stay apart: their ids get their digests.
     """
     planned = None if plan is None else dict.fromkeys(trial.id for trial in plan.trials)
     places = [
         place
-        for place in sorted(_places(folders), key=lambda place: place.order)
+        for place in sorted(find_places(folders), key=lambda place: place.order)
         if planned is None or place.trial in planned
     ]
+    if plan is None:
+        places = tell_contestants_apart(places)
     last = {place.trial: place for place in places}
-    judged = {name: verdict.judged(place.layout) for name, place in last.items()}
+    judged = {name: _judged(place) for name, place in last.items()}
     return Collected(
         found={
             name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
@@ -98,49 +85,15 @@ def measure_durations(found: Found) -> dict[str, int]:
     return durations
 
 
-def _places(folders: Sequence[Path]) -> Iterator[_Place]:
-    for number, folder in enumerate(folders):
-        for path in _trials(folder):
-            parts = (folder.name, *path.relative_to(folder).parts)
-            attempts = [int(match[1]) for part in parts if (match := _ATTEMPT.search(part))]
-            order = number, attempts[-1] if attempts else 0, str(path)
-            yield _place(SessionLayout(folder=path), order)
+def _judged(place: Place) -> Verdict | str:
+    """Return the verdict of a place under the name by which the place is known, or a reason."""
+    result = verdict.judged(place.layout)
+    if isinstance(result, str) or result.trial == place.trial:
+        return result
+    return replace(result, trial=place.trial, contestant=place.contestant)
 
 
-def _trials(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
-        return
-    for name, below, files in os.walk(folder, onerror=_raise):
-        path = Path(name)
-        is_trial = "session.json" in files or "verdict.json" in files
-        if is_trial:
-            yield path
-        # A trial's folder contains no other trial, and its scratch `work` is never uploaded.
-        deep = len(path.relative_to(folder).parts) >= _DEPTH
-        below[:] = [] if is_trial or deep else sorted(set(below) - {"work"})
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _place(layout: SessionLayout, order: tuple[int, int, str]) -> _Place:
-    """Return the place of a trial, named by its folder if its session cannot be read."""
-    try:
-        session = state.load(layout)
-    except RebError:
-        match = _ARTIFACT.fullmatch(layout.folder.absolute().name)
-        return _Place(layout=layout, order=order, trial=match[1] if match else "")
-    return _Place(
-        layout=layout,
-        order=order,
-        trial=session.trial.id,
-        manifest=session.trial.manifest,
-        asked=session.levels,
-    )
-
-
-def _unqualified(places: Mapping[str, _Place]) -> Iterator[tuple[str, Level]]:
+def _unqualified(places: Mapping[str, Place]) -> Iterator[tuple[str, Level]]:
     known: dict[str, tuple[Manifest, frozenset[Level]]] = {}
     for name, place in places.items():
         if place.manifest is None:

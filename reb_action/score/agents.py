@@ -1,4 +1,4 @@
-"""Compute the score of one agent with one model over its trials."""
+"""Compute the score of one contestant over its trials."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
 
+from reb_action.model.contestant import Contestant
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import AgentScore, Imports, Known, Share, Spent, TrialRow
 from reb_action.model.verdict import ClaimKind, Scoring
@@ -18,10 +19,11 @@ _UNKNOWN: Final = Repository()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Team:
-    """An agent with one model: its trials with a verdict, and the slugs of those without."""
+    """A contestant: its trials with a verdict, and the slugs of those without."""
 
     agent: str
     model: str | None
+    contestant: Contestant | None = None
     rows: list[TrialRow] = field(default_factory=list[TrialRow])
     absent: list[str] = field(default_factory=list[str])
     versions: set[str] = field(default_factory=set[str])
@@ -30,7 +32,7 @@ class Team:
 def agent_score(
     team: Team, levels: tuple[Level, ...], known: Mapping[str, Repository]
 ) -> AgentScore:
-    """Return the shares and sums of an agent."""
+    """Return the shares and sums of a contestant."""
     absent = [known.get(slug, _UNKNOWN) for slug in team.absent]
     rows = team.rows
     kinds = ClaimKind if Level.C5 in levels else ()
@@ -52,6 +54,7 @@ def agent_score(
         },
         endings=dict(sorted(Counter(row.ending for row in rows if row.ending).items())),
         spent=_spent(rows),
+        contestant=team.contestant,
     )
 
 

@@ -4,12 +4,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from reb_action import __version__
-from reb_action.model.manifest import Level, Manifest, Outcome
+from reb_action.model.manifest import Level, Manifest, Outcome, contestant_of
 from reb_action.model.scoreboard import Published, Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring, Verdict
 from reb_action.score.agents import Team, agent_score
 from reb_action.score.repositories import known_of
 from reb_action.score.rows import row_of
+
+Key = tuple[str, str]
+"""The contestant's id; of trials of older releases the agent, and its model."""
 
 
 def score(
@@ -31,7 +34,7 @@ def score(
     models = _models(verdicts)
     rows = tuple(sorted((row_of(one, levels, models, unqualified) for one in verdicts), key=_order))
     known = known_of(verdicts, manifests)
-    teams = _teams(verdicts, rows, missing, models)
+    teams = _teams(verdicts, rows, missing)
     return Scoreboard(
         reb=__version__,
         agents=tuple(agent_score(teams[who], levels, known) for who in sorted(teams)),
@@ -42,43 +45,47 @@ def score(
     )
 
 
-def _order(row: TrialRow) -> tuple[str, str, str, int]:
-    return row.repository, row.agent, row.model or "", row.attempt
+def _order(row: TrialRow) -> tuple[str, str, str, str, int]:
+    return row.repository, row.agent, row.model or "", row.name, row.attempt
 
 
 def _models(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """Return the model of each agent that was only ever seen with one."""
+    """Return the model of each contestant that was only ever seen with one."""
     seen: defaultdict[str, set[str]] = defaultdict(set)
     for one in verdicts:
         if one.agent_run is not None and one.agent_run.model is not None:
-            seen[one.agent].add(one.agent_run.model)
-    return {agent: min(models) for agent, models in seen.items() if len(models) == 1}
+            seen[contestant_of(one.trial)].add(one.agent_run.model)
+    return {name: min(models) for name, models in seen.items() if len(models) == 1}
 
 
 def _teams(
     verdicts: Iterable[Verdict],
     rows: Iterable[TrialRow],
     missing: Iterable[str],
-    models: Mapping[str, str],
-) -> dict[tuple[str, str], Team]:
-    """Group trials by agent and model, those without a verdict by what their ids say."""
-    teams: dict[tuple[str, str], Team] = {}
+) -> dict[Key, Team]:
+    """Group trials by contestant, those without a verdict by their ids."""
+    teams: dict[Key, Team] = {}
+    keys: defaultdict[str, set[Key]] = defaultdict(set)
     versions = {one.trial: one.agent_run.version for one in verdicts if one.agent_run}
     for row in rows:
-        team = teams.setdefault(
-            (row.agent, row.model or ""), Team(agent=row.agent, model=row.model)
-        )
+        key = _key(row)
+        keys[contestant_of(row.trial)].add(key)
+        new = Team(agent=row.agent, model=row.model, contestant=row.contestant)
+        team = teams.setdefault(key, new)
         team.rows.append(row)
         team.versions.update({versions[row.trial]} if row.trial in versions else ())
-    for name in missing:
-        # <slug>.<agent>.<attempt>; a slug may hold dots, the others cannot.
-        parts = name.rsplit(".", 2)
-        if len(parts) == 3:
-            slug, agent, _ = parts
-            model = models.get(agent)
-            team = teams.setdefault((agent, model or ""), Team(agent=agent, model=model))
-            team.absent.append(slug)
+    for trial in missing:
+        name = contestant_of(trial)
+        if name:
+            key = min(keys[name]) if len(keys[name]) == 1 else (name, "")
+            team = teams.setdefault(key, Team(agent=name, model=None))
+            team.absent.append(trial.rsplit(".", 2)[0])
     return teams
+
+
+def _key(row: TrialRow) -> Key:
+    """Return what a team is known by: trials of older releases have an agent and a model only."""
+    return (row.name, "") if row.contestant is not None else (row.agent, row.model or "")
 
 
 def _invalid(rows: Iterable[TrialRow]) -> Iterator[tuple[str, str]]:

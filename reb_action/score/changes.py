@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from reb_action.model.manifest import Level, Outcome
+from reb_action.model.manifest import Level, Outcome, contestant_of
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.score.statistics import sign_test
@@ -16,10 +16,13 @@ _UNCOUNTED: Final = (Outcome.NOT_APPLICABLE, Outcome.INVALID)
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Pair:
-    """One agent on one repository: what a change is told of, over all its attempts."""
+    """One contestant on one repository: what a change is told of, over all its attempts.
+
+    Contestants are compared by their ids: a change of an agent or a budget is what is measured.
+    """
 
     repository: str
-    agent: str
+    contestant: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +85,9 @@ def compare(
     base: Scoreboard, head: Scoreboard, *, levels: tuple[Level, ...], scoring: Scoring
 ) -> tuple[LevelChange, ...]:
     """Return the change of each level; of the base only what the head planned is looked at."""
-    planned = sorted({*map(_pair, head.trials), *map(_of_missing, head.missing)})
+    names = {contestant_of(row.trial): row.name for row in (*base.trials, *head.trials)}
+    missing = (_pair_of_missing(trial, names) for trial in head.missing)
+    planned = sorted({*map(_pair, head.trials), *missing})
     before, now = _counts(base, levels, scoring), _counts(head, levels, scoring)
     return tuple(_level_change(one, planned, before[one], now[one]) for one in levels)
 
@@ -125,10 +130,10 @@ def _count(outcomes: list[Outcome]) -> Count:
 
 
 def _pair(row: TrialRow) -> Pair:
-    return Pair(repository=row.repository, agent=row.agent)
+    return Pair(repository=row.repository, contestant=row.name)
 
 
-def _of_missing(trial: str) -> Pair:
-    """Return the pair that a trial's id names: owner__name.agent.attempt."""
-    slug, agent, _ = (*trial.rsplit(".", 2), "", "")[:3]
-    return Pair(repository=slug.replace("__", "/", 1), agent=agent)
+def _pair_of_missing(trial: str, names: Mapping[str, str]) -> Pair:
+    """Return the pair that a trial's id names; `names` are known of other trials."""
+    slug, name = trial.rsplit(".", 2)[0], contestant_of(trial)
+    return Pair(repository=slug.replace("__", "/", 1), contestant=names.get(name, name))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 
 from reb_action.model.agent import AgentRun, Usage
-from reb_action.model.manifest import Level, Outcome
+from reb_action.model.manifest import Level, Outcome, contestant_of
 from reb_action.model.scoreboard import Cell, Imports, TrialRow
 from reb_action.model.verdict import ClaimKind, LevelResult, Scoring, Verdict
 
@@ -15,14 +15,14 @@ def row_of(
     models: Mapping[str, str],
     unqualified: Collection[tuple[str, Level]],
 ) -> TrialRow:
-    """Return the row of a trial; an agent that never told its model has the one it always has."""
+    """Return the row of a trial; without a model of its own, it has its contestant's."""
     run = verdict.agent_run
     told = run.model if run else None
     return TrialRow(
         trial=verdict.trial,
         repository=verdict.repository,
         agent=verdict.agent,
-        model=told or models.get(verdict.agent),
+        model=told or models.get(contestant_of(verdict.trial)),
         attempt=verdict.attempt,
         cells={
             one.level: _cell(one, qualified=(verdict.trial, one.level) not in unqualified)
@@ -35,6 +35,7 @@ def row_of(
         seconds=run.seconds if run else None,
         usage=_usage(run) if run else None,
         estimate=run.estimate if run else None,
+        contestant=verdict.contestant,
         prefix_bytes=verdict.prefix_bytes,
     )
 

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from reb_action import documents
+from reb_action.documents import Json
 from reb_action.errors import DocumentError
 from reb_action.model.agent import AgentRun, Freeze
 from reb_action.model.evidence import Evidence
@@ -96,12 +96,24 @@ def hashes(layout: SessionLayout) -> dict[str, str]:
         for file in files
         if file.is_file() and not file.is_symlink()
     }
-    nobody = state.Process(pid=0, started=0)
-    fixed = replace(
-        state.load(layout), phase=state.Phase.STARTED, busy=None, handle="", owner=nobody
-    )
-    text = documents.dump_json(documents.to_json(fixed))
-    return {**found, layout.session.name: hashlib.sha256(text).hexdigest()}
+    return {**found, layout.session.name: _session_sha256(layout)}
+
+
+def _session_sha256(layout: SessionLayout) -> str:
+    """Return the hash of what never changes in a session, as the release that wrote it has it.
+
+    A session of an older release lacks fields that have been added since.
+    """
+    state.load(layout)
+    written = documents.parse_json(documents.read_bytes(layout.session))
+    begun = cast(dict[str, Json], cast(dict[str, Json], written)["value"])
+    variable: dict[str, Json] = {
+        "phase": state.Phase.STARTED,
+        "busy": None,
+        "handle": "",
+        "owner": {"pid": 0, "started": 0},
+    }
+    return hashlib.sha256(documents.dump_json({**begun, **variable})).hexdigest()
 
 
 def excerpt(log: Path) -> str:

@@ -10,12 +10,16 @@ from reb_action.session.state import AgentChoice
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """All that a user decides about one trial."""
+    """All that a user decides about one trial.
+
+    `contestant` is the id that the user gives to who competes; by default agent and model.
+    """
 
     manifest: Manifest
     agent: AgentChoice
     folder: Path
     attempt: int = 1
+    contestant: str | None = None
     kind: Kind = Kind.DOCKER
     image: str | None = None
     mirror: Path | None = None

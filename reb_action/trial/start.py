@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
+from reb_action.agents.contestant import identify
 from reb_action.agents.environment import settings
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
@@ -42,7 +43,12 @@ def start(
     layout = SessionLayout(folder=options.folder.absolute())
     _demand_free(layout)
     leftovers.remove(options.kind, beside=layout.folder.parent, tell=tell)
-    trial = Trial(manifest=options.manifest, agent=chosen.name, attempt=options.attempt)
+    trial = Trial(
+        manifest=options.manifest,
+        agent=chosen.name,
+        attempt=options.attempt,
+        contestant=identify(chosen, options.agent, options.contestant),
+    )
     existed = layout.folder.exists()
     begun = _session(options, chosen, trial, layout, owner)
     begun = _with_program(begun, chosen, environ, tell)

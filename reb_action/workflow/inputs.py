@@ -9,25 +9,26 @@ from reb_action.agents.catalogue import agent
 from reb_action.corpus import manifests
 from reb_action.documents import Json, NotJsonError, parse_json, read_bytes
 from reb_action.errors import DocumentError, UsageError
+from reb_action.model.contestant import default_id
 from reb_action.model.plan import Wish
 from reb_action.resources import data_folder
 from reb_action.source.git import run_git
 
 
-def read_wishes(repositories: str, agents: str) -> tuple[Wish, ...]:
-    """Return every repository with every agent; raises UsageError or DocumentError."""
-    choices = tuple(_agents(agents))
+def read_wishes(repositories: str, agents: str, *, model: str | None = None) -> tuple[Wish, ...]:
+    """Return every repository with every contestant; raises UsageError or DocumentError."""
+    choices = tuple(_agents(agents, model))
     return tuple(
         Wish(
             repository=repository,
             slug=slug,
             agent=name,
-            agent_name=title,
+            contestant=contestant,
             argument=argument,
             files=tuple(text for text in (repository, name) if _is_file(text)),
         )
         for repository, slug in _repositories(repositories)
-        for name, argument, title in choices
+        for name, argument, contestant in choices
     )
 
 
@@ -72,11 +73,12 @@ def _expanded(word: str) -> Iterable[str]:
     return [name for name in sorted(known) if fnmatchcase(name, pattern)] or [word]
 
 
-def _agents(text: str) -> Iterator[tuple[str, str | None, str]]:
+def _agents(text: str, model: str | None) -> Iterator[tuple[str, str | None, str]]:
     for item in _items(text):
         name, _, argument = item.partition(" ")
         spec = agent(name, argument=argument.strip() or None)
-        yield name, argument.strip() or None, spec.name
+        asked = None if spec.dialect is None else model
+        yield name, argument.strip() or None, default_id(spec.name, asked)
 
 
 def _items(text: str) -> tuple[str, ...]:

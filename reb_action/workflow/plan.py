@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from reb_action.errors import UsageError
+from reb_action.model.manifest import trial_id
 from reb_action.model.plan import Entry, Plan, PlannedTrial, Wish
 
 MATRIX_LIMIT: Final = 256
@@ -61,7 +62,7 @@ def _changed(wishes: Iterable[Wish], selection: Selection) -> tuple[Wish, ...]:
 
 def _plan_trial(wish: Wish, attempt: int) -> PlannedTrial:
     return PlannedTrial(
-        id=f"{wish.slug}.{wish.agent_name}.{attempt}",
+        id=trial_id(wish.slug, wish.contestant, attempt),
         repository=wish.repository,
         agent=wish.agent,
         argument=wish.argument,
@@ -87,7 +88,7 @@ def _demand_names(trials: tuple[PlannedTrial, ...]) -> None:
     for name, group in groupby(sorted(trial.id.lower() for trial in trials)):
         if len(tuple(group)) > 1:
             raise UsageError(
-                f"the plan has the trial {name} twice; give each agent a different name"
+                f"the plan has the trial {name} twice; give each contestant a different id"
             )
 
 

@@ -19,6 +19,7 @@ from reb_action.agents.environment import SETTINGS
 from reb_action.gateway import load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
+from reb_action.model.contestant import default_id
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Known, Scoreboard
 from tests.act.act_consumer import make_consumer, make_mirror
@@ -168,7 +169,7 @@ def test_all_twelve_trials_have_a_verdict(compared):
     assert (run.code, run.errors) == (0, [])
     assert run.of("report").outputs("report")["complete"] == "true"
     names = {
-        f"example__{name}.{agent}.{attempt}"
+        f"example__{name}.{default_id(agent, MODEL)}.{attempt}"
         for name, agent, attempt in pairs(REPOSITORIES, DIALECTS, (1, 2))
     }
     assert {row.trial for row in compared.board.trials} == names
@@ -229,7 +230,7 @@ def test_both_attempts_are_counted_to_the_token(compared, agent, name):
 def test_refused_calls_are_kept_with_their_status(compared):
     agent, name = REFUSED
     statuses = compared.truth(agent, name).statuses
-    records = compared.place.glob(f"artifacts/reb-example__{name}.{agent}.*/model-calls.jsonl")
+    records = compared.place.glob(f"artifacts/reb-example__{name}.{agent}-*/model-calls.jsonl")
     calls = [json.loads(line) for path in records for line in path.read_text().splitlines()]
     assert set(statuses) == {401}
     assert [call["status"] for call in calls] == statuses

@@ -10,7 +10,7 @@ from reb_action.score.changes import Change, Count, Pair, Turn, compare, has_cha
 from reb_action.score.statistics import sign_test
 from tests.support import scoreboards
 
-PAIR = Pair(repository="hustvl/Vim", agent="codex")
+PAIR = Pair(repository="hustvl/Vim", contestant="codex-gpt-5-1-codex")
 
 
 def turned(board, level, outcomes, *, repository="hustvl/Vim", agent="codex"):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from reb_action.judge.gate import parse_fail_on
+from reb_action.model.contestant import Contestant
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
@@ -55,6 +56,7 @@ def renamed(board, text):
             repository=text(row.repository),
             agent=text(row.agent),
             model=text("model"),
+            contestant=_contestant(row, text),
             cells={
                 level: replace(cell, reason=text(cell.reason), cause=text("cause"))
                 for level, cell in row.cells.items()
@@ -63,7 +65,13 @@ def renamed(board, text):
         for row in board.trials
     )
     agents = tuple(
-        replace(one, agent=text(one.agent), model=text("model"), versions=(text("1"),))
+        replace(
+            one,
+            agent=text(one.agent),
+            model=text("model"),
+            versions=(text("1"),),
+            contestant=_contestant(one, text),
+        )
         for one in board.agents
     )
     return replace(
@@ -73,6 +81,10 @@ def renamed(board, text):
         missing={text(name): text(why) for name, why in board.missing.items()},
         invalid={text(name): text(why) for name, why in board.invalid.items()},
     )
+
+
+def _contestant(row, text):
+    return Contestant(id=text(row.name), digest=text("digest"))
 
 
 def grown(board, count):

@@ -13,6 +13,7 @@ from reb_action.model.agent import (
     UsageEstimate,
     VendorRecord,
 )
+from reb_action.model.contestant import Contestant
 from reb_action.model.evidence import Evidence
 from reb_action.model.gpu import Gpu
 from reb_action.model.manifest import (
@@ -77,7 +78,12 @@ def small():
 def full():
     """A trial on two GPUs in which every part of the page has something to say."""
     evidence = Evidence(
-        trial=Trial(manifest=_wanted(), agent="codex", attempt=2),
+        trial=Trial(
+            manifest=_wanted(),
+            agent="codex",
+            attempt=2,
+            contestant=Contestant(id="patient-codex", digest="0123456789abcdef" * 4),
+        ),
         gpus_promised=2,
         levels=tuple(Level),
         agent_run=_agent_run(),

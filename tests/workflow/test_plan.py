@@ -17,7 +17,7 @@ HOSTED = '"ubuntu-latest"'
 
 
 def wish(name="a", agent="pip", **other):
-    given = {"repository": f"o/{name}", "slug": f"o__{name}", "agent": agent, "agent_name": agent}
+    given = {"repository": f"o/{name}", "slug": f"o__{name}", "agent": agent, "contestant": agent}
     return Wish(**{**given, **other})
 
 

@@ -55,9 +55,9 @@ def _list(levels: Iterable[LevelChange], turn: Turn, count: int, most: int) -> s
 
 
 def _change(change: Change) -> str:
-    agent = markdown(change.pair.agent, limit=NAME)
+    contestant = markdown(change.pair.contestant, limit=NAME)
     repository = markdown(change.pair.repository, limit=NAME)
-    return f"{agent} on {repository}: {_count(change.before)} → {_count(change.now)}"
+    return f"{contestant} on {repository}: {_count(change.before)} → {_count(change.now)}"
 
 
 def _chance(chance: float | None) -> str:

@@ -7,6 +7,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import AgentScore, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
+from reb_action.render.contestants import title_lines
 from reb_action.render.escape import markdown, markdown_block
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_NOTE, WORDS, mark_outcome
@@ -63,9 +64,8 @@ def agent_rows(report: RunReport) -> Iterator[tuple[str, ...]]:
 
 
 def agent_name(score: AgentScore) -> str:
-    """Return an agent with its model."""
-    agent = markdown(score.agent, limit=NAME)
-    return f"{agent} {markdown(score.model, limit=NAME)}" if score.model else agent
+    """Return the name of a contestant."""
+    return " ".join(markdown(line, limit=NAME) for line in title_lines(score))
 
 
 def share_cell(score: AgentScore, level: Level, scoring: Scoring) -> str:

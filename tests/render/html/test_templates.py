@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from jinja2 import nodes
 
 from reb_action.corpus import paper
+from reb_action.model.contestant import Contestant
 from reb_action.model.manifest import Level
 from reb_action.model.observation import RunObservation
 from reb_action.model.report import ReportFault, ReportFaultKind
@@ -42,7 +43,10 @@ def pages():
     yield trial_page(_without(small, report_fault=None))
     yield trial_page(_with_runs(full))
     board = scoreboards.board(published=paper.rows())
-    score = replace(board.agents[0], versions=("1", "2", "3", "4"), hallucinations={})
+    contestant = Contestant(id="patient", digest="0" * 64)
+    score = replace(
+        board.agents[0], versions=("1", "2", "3", "4"), hallucinations={}, contestant=contestant
+    )
     gaps = {f"trial-{number}": "lost" for number in range(50)}
     board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
     linked = {row.trial for row in board.trials[::2]}

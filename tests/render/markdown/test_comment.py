@@ -39,15 +39,15 @@ SMALL = f"""\
 
 **Fixed (2)**
 
-- C0 `codex` on `NVIDIA/kvpress`: 0 of 1 → 1 of 1
-- C1 `codex` on `hustvl/Vim`: 0 of 1 → 1 of 1
+- C0 `codex-gpt-5-1-codex` on `NVIDIA/kvpress`: 0 of 1 → 1 of 1
+- C1 `codex-gpt-5-1-codex` on `hustvl/Vim`: 0 of 1 → 1 of 1
 
 <details><summary>Unchanged (4)</summary>
 
-- C0 `codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
-- C0 `codex` on `hustvl/Vim`: 1 of 1 → 1 of 1
-- C1 `codex` on `NVIDIA/kvpress`: 1 of 1 → 1 of 1
-- C1 `codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
+- C0 `codex-gpt-5-1-codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
+- C0 `codex-gpt-5-1-codex` on `hustvl/Vim`: 1 of 1 → 1 of 1
+- C1 `codex-gpt-5-1-codex` on `NVIDIA/kvpress`: 1 of 1 → 1 of 1
+- C1 `codex-gpt-5-1-codex` on `apple/ml-aim`: 0 of 1 → 0 of 1
 
 </details>
 
@@ -114,7 +114,8 @@ def test_without_a_base_that_is_said(board):
 
 def test_long_lists_are_folded_and_short_ones_open(board):
     few = told(board, base=flipped(board, every=50))
-    assert "**Broken (1)**\n\n- C0 `claude-code` on `NVIDIA/kvpress`: 2 of 2 → 1 of 2\n" in few
+    line = "- C0 `claude-code-sonnet-4-5` on `NVIDIA/kvpress`: 2 of 2 → 1 of 2\n"
+    assert f"**Broken (1)**\n\n{line}" in few
     many = told(board, base=flipped(board))
     assert "<details><summary>Fixed (22)</summary>\n\n- C0 `uv` on" in many
 

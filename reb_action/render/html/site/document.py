@@ -7,6 +7,7 @@ from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.render import shares
+from reb_action.render.contestants import title_lines, title_of
 from reb_action.render.html.environment import render
 from reb_action.render.html.frame import STYLE, Frame
 from reb_action.render.html.site.board import (
@@ -53,6 +54,8 @@ def board_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
         spent_columns=SPENT_COLUMNS,
         spent_rows=tuple((score, spent_fields(score)) for score in scores),
         folder_of=folder_of,
+        title_lines=title_lines,
+        title_of=title_of,
         badge_of=badge_of,
     )
 

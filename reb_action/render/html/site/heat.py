@@ -7,7 +7,8 @@ from typing import Final
 
 from reb_action.judge.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard, TrialRow
-from reb_action.render.html.site.names import agent_of, page_of
+from reb_action.render.contestants import title_of
+from reb_action.render.html.site.names import page_of
 from reb_action.render.html.site.table import LEVEL_COLUMNS, Column, Field, outcome_field
 
 HEAT_COLUMNS: Final = (Column(name="repository"), *LEVEL_COLUMNS, Column(name="trials"))
@@ -42,8 +43,8 @@ def heat_maps(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[HeatMap,
     """Return a map for each agent that has trials, in the order of the leaderboard."""
     trials: dict[str, dict[str, list[TrialRow]]] = defaultdict(lambda: defaultdict(list))
     for trial in scoreboard.trials:
-        trials[agent_of(trial)][trial.repository].append(trial)
-    ordered = (agent for agent in map(agent_of, scoreboard.agents) if agent in trials)
+        trials[title_of(trial)][trial.repository].append(trial)
+    ordered = (agent for agent in map(title_of, scoreboard.agents) if agent in trials)
     return tuple(
         HeatMap(
             agent=agent,

@@ -4,21 +4,16 @@ import hashlib
 import re
 from typing import Final
 
-from reb_action.model.scoreboard import AgentScore, TrialRow
+from reb_action.model.scoreboard import AgentScore
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
 _HASHED: Final = re.compile(r"(?:^|-)[0-9a-f]{12}$")
 """The end of a name with a digest; a plain name with this end gets a digest too."""
 
 
-def agent_of(row: AgentScore | TrialRow) -> str:
-    """Return an agent, with its model if it has one."""
-    return row.agent if row.model is None else f"{row.agent} ({row.model})"
-
-
 def folder_of(score: AgentScore) -> str:
-    """Return the folder of an agent's badges; no two pairs of agent and model share one."""
-    agent, model = score.agent, score.model
+    """Return the folder of a contestant's badges; no two contestants share one."""
+    agent, model = (score.agent, score.model) if score.has_default_name else (score.name, None)
     if "--" in agent or agent.endswith("-"):
         # The end of the agent's name and the start of the model's would be ambiguous.
         return _hashed(f"{agent} {model or ''}", repr((agent, model)))

@@ -7,8 +7,9 @@ from typing import Final
 from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
+from reb_action.render.contestants import title_of
 from reb_action.render.escape import clean
-from reb_action.render.html.site.names import agent_of, page_of
+from reb_action.render.html.site.names import page_of
 from reb_action.render.html.site.table import (
     LEVEL_COLUMNS,
     UNKNOWN,
@@ -57,14 +58,14 @@ def trial_lines(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[TrialL
 
 def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
     """Return the agents of all trials, in the order of the leaderboard."""
-    every = (*map(agent_of, scoreboard.agents), *map(agent_of, scoreboard.trials))
+    every = (*map(title_of, scoreboard.agents), *map(title_of, scoreboard.trials))
     return tuple(dict.fromkeys(every))
 
 
 def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
     return TrialLine(
         trial=trial,
-        agent=agent_of(trial),
+        agent=title_of(trial),
         page=page_of(trial.trial) if trial.trial in linked else None,
         fields=tuple(
             outcome_field([trial.cells[spec.level]] if spec.level in trial.cells else [])
