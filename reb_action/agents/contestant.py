@@ -22,7 +22,8 @@ def identify(spec: AgentSpec, choice: AgentChoice, given_id: str | None = None) 
     definition: dict[str, Json] = {
         "agent": _shipped(spec) if choice.name in AGENTS else _own(spec),
         "model": None if choice.model is None else _model(choice.model),
-        "protocol": None if choice.model is None else spec.dialect,
+        "dialect": None if choice.model is None else spec.dialect,
+        "protocol": choice.protocol,
         "seconds": choice.total_seconds,
         "idle_seconds": choice.idle_seconds,
     }

@@ -9,7 +9,7 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget
-from reb_action.model.agent import Key
+from reb_action.model.agent import Key, Protocol
 from reb_action.model.contestant import default_id
 from reb_action.session.state import AgentChoice, ModelChoice
 
@@ -68,6 +68,7 @@ def test_id_that_cannot_be_in_a_trials_id_is_refused(given):
         replace(CLAUDE, name="opencode"),
         replace(CLAUDE, total_seconds=7200),
         replace(CLAUDE, idle_seconds=60),
+        replace(CLAUDE, protocol=Protocol.PAPER),
         replace(CLAUDE, model=replace(MODEL, name="glm-4.6")),
         replace(CLAUDE, model=replace(MODEL, url="https://other.example")),
         replace(CLAUDE, model=replace(MODEL, key=Key.DIRECT)),
