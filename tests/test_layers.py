@@ -1,6 +1,7 @@
 """Imports point down: one ordered list of folders, and every import goes to an earlier line."""
 
 import ast
+import functools
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "reb_action"
@@ -28,12 +29,17 @@ MODULES = [
 ]
 
 
+@functools.cache
+def nodes_of(path):
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def part_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_parts(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module == "reb_action":
             yield from (alias.name for alias in node.names if alias.name != "__version__")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reb_action."):
@@ -42,7 +48,7 @@ def imported_parts(path):
 
 def imported_modules(path):
     """Yield the modules of ours that a module imports when it is loaded, or later."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reb_action"):
             for alias in node.names:
                 for name in (f"{node.module}.{alias.name}", node.module):
@@ -88,7 +94,7 @@ def test_only_the_command_line_prints():
     printing = {
         path.relative_to(PACKAGE).as_posix()
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Import) and any(alias.name == "click" for alias in node.names)
     }
     assert {name for name in printing if not name.startswith("cli/")} == set()

@@ -1,6 +1,7 @@
 """The fast validator accepts exactly the values that jsonschema accepts."""
 
 import copy
+import functools
 import json
 from pathlib import Path
 
@@ -50,9 +51,13 @@ JSON = st.recursive(
 )
 
 
+@functools.cache
+def slow_validator(schema):
+    return Draft202012Validator(SCHEMAS[schema], format_checker=FormatChecker(["regex"]))
+
+
 def is_valid_by_jsonschema(schema, value):
-    checker = FormatChecker(["regex"])
-    return Draft202012Validator(SCHEMAS[schema], format_checker=checker).is_valid(value)
+    return slow_validator(schema).is_valid(value)
 
 
 def test_real_verdicts_are_valid():

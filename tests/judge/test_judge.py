@@ -275,18 +275,25 @@ def test_every_level_has_a_name_for_people():
     ]
 
 
+# Generating evidence takes most of the time, so that one test checks all properties of it.
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(given_=evidences())
-def test_any_evidence_has_one_result_for_every_level(given_):
+def test_properties_of_any_verdict(given_):
     verdict = judge(given_)
+    check_one_result_for_every_level(given_, verdict)
+    check_equal_evidence_gives_equal_bytes(given_, verdict)
+    check_nothing_passes_without_an_observation(given_, verdict)
+    check_absence_is_never_the_best_value_of_a_metric(given_)
+    check_without_gpus_no_gpu_level_is_judged(given_)
+
+
+def check_one_result_for_every_level(given_, verdict):
     assert tuple(one.level for one in verdict.results) == tuple(Level)
     assert verdict.results == tuple(judge_level(given_, level) for level in Level)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(given_=evidences())
-def test_equal_evidence_gives_equal_bytes(given_):
-    first, second = (documents.to_json(judge(given_)) for _ in range(2))
+def check_equal_evidence_gives_equal_bytes(given_, verdict):
+    first, second = (documents.to_json(each) for each in (verdict, judge(given_)))
     assert documents.dump_json(first) == documents.dump_json(second)
     assert (
         documents.find_problem({"document": "verdict", "schema": 1, "value": first}, "verdict")
@@ -294,10 +301,8 @@ def test_equal_evidence_gives_equal_bytes(given_):
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(given_=evidences())
-def test_nothing_passes_without_an_observation(given_):
-    for result in judge(given_).results:
+def check_nothing_passes_without_an_observation(given_, verdict):
+    for result in verdict.results:
         observed = result.level in given_.observations and given_.freeze is not None
         if result.level is Level.C5:
             observed = given_.interpreter is not None
@@ -305,9 +310,7 @@ def test_nothing_passes_without_an_observation(given_):
             assert PASSED not in (result.outcome, result.paper)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(given_=evidences())
-def test_absence_is_never_the_best_value_of_a_metric(given_):
+def check_absence_is_never_the_best_value_of_a_metric(given_):
     verdict = judge(replace(given_, observations={}))
     total = given_.trial.manifest.imports
     count = verdict.result(Level.C0).imports
@@ -319,9 +322,7 @@ def test_absence_is_never_the_best_value_of_a_metric(given_):
         assert verdict.audit.hallucinations(ClaimKind.CAPABILITY) == 0
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(given_=evidences())
-def test_without_gpus_no_gpu_level_is_judged(given_):
+def check_without_gpus_no_gpu_level_is_judged(given_):
     verdict = judge(replace(given_, gpus_promised=0))
     judged = {verdict.result(level).outcome for level in GPU_LEVELS}
     assert judged <= {BLOCKED, NOT_APPLICABLE, INVALID}

@@ -100,14 +100,14 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(text=HOSTILE, before=st.sampled_from(["", "  ", "C1 CPU run FAILED "]))
 def test_no_text_becomes_a_command(text, before):
     assert commands(before + log(text)) == []
     assert commands(log(before + text)) == []
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(text=HOSTILE | st.text())
 def test_clean_text_is_one_visible_line(text):
     told = clean(text)
