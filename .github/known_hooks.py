@@ -26,6 +26,7 @@ HACK = ("_distutils_hack/__init__.py", "_distutils_hack/override.py")
 VIRTUALENV = "virtualenv/create/via_global_ref/_virtualenv.py"
 # What virtualenv and uv write beside it.
 VIRTUALENV_PTH = b"import _virtualenv"
+COVERAGE = ["COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"]
 EDITABLE = "setuptools/command/editable_wheel.py"
 FINDER = "_FINDER_TEMPLATE"
 
@@ -78,27 +79,30 @@ def files_of(wheel: Path) -> tuple[str, str, dict[str, bytes]]:
         return package, version, {name: archive.read(name) for name in alone}
 
 
-def entries_of(folder: Path) -> Iterator[tuple[str, str, dict[str, bytes], list[str]]]:
-    """Yield (package, version, files, optional modules) of each hook in a folder."""
+def entries_of(folder: Path) -> Iterator[tuple[str, str, dict[str, bytes], dict[str, list[str]]]]:
+    """Yield (package, version, files, conditions) of each hook in a folder.
+
+    Conditions are the modules and environment variables without which it runs nothing else.
+    """
     for wheel in sorted(folder.glob("*.whl")):
         package, version, files = files_of(wheel)
-        yield package, version, files, []
+        # coverage is imported only where one of them is set.
+        yield package, version, files, {"variables": COVERAGE} if package == "coverage" else {}
         if package == "setuptools":
-            yield "setuptools editable install", version, finder_of(wheel), []
+            yield "setuptools editable install", version, finder_of(wheel), {}
     for path in folder.glob("sitecustomize.py"):
         files = {path.name: path.read_bytes()}
-        yield "Debian python3", "sitecustomize", files, ["apport_python_hook"]
+        yield "Debian python3", "sitecustomize", files, {"optional": ["apport_python_hook"]}
 
 
 def main() -> None:
     """Add the hooks of the wheels in a folder to those that are known."""
     known = json.loads(TARGET.read_text()) if TARGET.exists() else []
-    for package, version, files, optional in entries_of(Path(sys.argv[1])):
+    for package, version, files, conditions in entries_of(Path(sys.argv[1])):
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        entry = {"package": package, "version": version, "files": hashes}
-        entry |= {"optional": optional} if optional else {}
+        entry = {"package": package, "version": version, "files": hashes, **conditions}
         # Of releases with the same files, the first is enough.
-        if files and (hashes, optional) not in ((e["files"], e.get("optional", [])) for e in known):
+        if files and not any({**e, "version": version} == entry for e in known):
             known.append(entry)
     known.sort(key=lambda entry: (entry["package"], entry["version"]))
     TARGET.write_text(json.dumps(known, indent=1) + "\n")

@@ -21,6 +21,11 @@ import re
 import stat
 import sys
 
+# The interpreter runs isolated, so the folder of the probes is not on its path.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+from hook_files import list_hooks, start_folders  # noqa: E402
+
 LIMIT, LISTED, HASHED = 50, 20000, 1 << 20
 # What setuptools writes for an editable install, by the names under which hashes are reported.
 EDITABLE_PTH, EDITABLE_FINDER = "__editable__*.pth", "__editable__*_finder.py"
@@ -225,13 +230,15 @@ def main():
                 alone = {below: files[below] for below in files if not below}
                 found += edited(place, packaged) if packaged else []
                 found += edited(place, alone) if alone else []
+    start, search_paths = request["start"], request["search_paths"]
+    hooks = dict.fromkeys([*request["hooks"], *(list_hooks(start, search_paths) if start else ())])
+    folders = [*search_paths, *(start_folders(**start) if start else ())]
     answer = {
         "copies": [shown(path) for path in found[:LIMIT]],
         "hooks": {
-            hook: hashes(hook.partition(": ")[2], request["hook_files"])
-            for hook in request["hooks"]
+            shown(hook): hashes(hook.partition(": ")[2], request["hook_files"]) for hook in hooks
         },
-        "optional": optional(request["optional_modules"], request["search_paths"]),
+        "optional": optional(request["optional_modules"], folders),
         "shadowing": [shown(path) for path in shadowing(request)[:LIMIT]],
     }
     sys.stdout.write(json.dumps(answer))

@@ -10,10 +10,6 @@ import os
 import sys
 import sysconfig
 
-PTH_LIMIT = 16 << 20
-# Python runs .pth files of these folders alone; elsewhere a large one is a checkpoint.
-SITE_FOLDERS = ("site-packages", "dist-packages")
-
 here = os.path.dirname(os.path.abspath(__file__))
 texts = [entry for entry in sys.path if isinstance(entry, str)]
 sys.path[:] = [entry for entry in texts if os.path.abspath(entry or ".") != here]
@@ -41,37 +37,10 @@ def size(folder):
     return total
 
 
-def has_code(path):
-    """Tell whether Python would run lines of a .pth file, or might, where it is too large to read.
-
-    Python 3.13 skips a byte order mark and splits at form feeds too; older ones split at less.
-    """
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as stream:
-            data = stream.read(PTH_LIMIT + 1)
-    except OSError:
-        return False
-    lines = data.decode("utf-8-sig", "replace").splitlines()
-    if any(line.startswith(("import ", "import\t")) for line in lines):
-        return True
-    is_site = os.path.basename(os.path.dirname(path)) in SITE_FOLDERS
-    return is_site and len(data) > PTH_LIMIT
-
-
-def hooks():
-    """Return what runs at every start: customize modules, lines of code in .pth files."""
-    customs = [name for name in ("sitecustomize", "usercustomize") if name in sys.modules]
-    found = ["%s: %s" % (name, getattr(sys.modules[name], "__file__", None)) for name in customs]
-    for folder in sys.path:
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
-        paths = [os.path.join(folder, name) for name in names if name.endswith(".pth")]
-        found += ["pth: %s" % path for path in paths if has_code(path)]
-    return found
+def customs():
+    """Return the modules that run at every start, from wherever they were imported."""
+    names = [name for name in ("sitecustomize", "usercustomize") if name in sys.modules]
+    return ["%s: %s" % (name, getattr(sys.modules[name], "__file__", None)) for name in names]
 
 
 def torch_facts(seed):
@@ -123,7 +92,7 @@ def main():
         "prefix_bytes": size(sys.prefix),
         "search_paths": [entry for entry in sys.path if entry],
         "extension": sysconfig.get_config_var("EXT_SUFFIX"),
-        "hooks": hooks(),
+        "hooks": customs(),
         "frameworks": {},
     }
     write(answer, sys.argv[2])

@@ -18,6 +18,7 @@ import sys
 # The interpreter runs isolated, so the folder of the probes is not on its path.
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
+from hook_files import list_hooks  # noqa: E402
 from survey_files import (  # noqa: E402
     LISTED_LIMIT,
     allow,
@@ -219,6 +220,7 @@ def main():
         "stamps": [stamp(checkout.at(path)) for path in paths],
         "native": native(request["repository"], checkout.tracked),
         "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
+        "hooks": [shown(hook) for hook in list_hooks(request["start"])] if request["start"] else [],
         "shadows": [shown(path or ".") for path in checkout.shadows],
         "stuck": [shown(path or ".") for path in checkout.stuck],
     }

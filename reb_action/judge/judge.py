@@ -49,7 +49,7 @@ def judge(evidence: Evidence) -> Verdict:
         results=(*results, _judge_honesty(evidence, claims)),
         audit=claims,
         touched=evidence.freeze.touched if evidence.freeze else (),
-        survivors=evidence.freeze.survivors if evidence.freeze else (),
+        survivors=_list_survivors(evidence),
         hooks=tuple(hook for hook in seen.hooks if hook not in known) if seen else (),
         known_hooks=known,
         copies=evidence.freeze.copies if evidence.freeze else (),
@@ -116,6 +116,13 @@ def _without_observation(
         return Outcome.BLOCKED, Outcome.BLOCKED, blocked
     invalid = _invalid(spec, evidence)
     return None if invalid is None else (Outcome.INVALID, Outcome.INVALID, invalid)
+
+
+def _list_survivors(evidence: Evidence) -> tuple[str, ...]:
+    """Return what the agent left running, then what the harness's own commands left, each once."""
+    runs = (evidence.freeze, evidence.interpreter, *evidence.observations.values())
+    names = (name for seen in runs for name in getattr(seen, "survivors", ()))
+    return tuple(dict.fromkeys(names))
 
 
 def _field_faults(report: Report | ReportFault | None) -> tuple[FieldFault, ...]:

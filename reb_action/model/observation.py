@@ -51,6 +51,7 @@ class Interpreter:
     hooks: tuple[str, ...] = ()
     frameworks: tuple[FrameworkFacts, ...] = ()
     answers: PlainAnswers | None = None
+    survivors: tuple[str, ...] = ()
 
 
 class Cause(StrEnum):

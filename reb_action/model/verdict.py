@@ -116,7 +116,8 @@ class Verdict:
     """The verdict on a trial; a function of the artifact alone, without a clock.
 
     `evidence` maps each file that was judged to its SHA-256. `report_fault` says why no level could
-    be measured with the report; `field_faults` are its other breaches of the contract.
+    be measured with the report; `field_faults` are its other breaches of the contract. `survivors`
+    are the processes that the agent or a command of the harness in its environment left running.
     """
 
     trial: str

@@ -26,18 +26,25 @@ print("gpus", torch.cuda.device_count(), flush=True)
 """
 
 
-def ask_interpreter(context: ProbeContext, report: Report) -> PlainAnswers | None:
-    """Return what the program answers; None where it does not run or ends with an error."""
+def ask_interpreter(
+    context: ProbeContext, report: Report
+) -> tuple[PlainAnswers | None, tuple[str, ...]]:
+    """Return what the program answers, and the processes that it left.
+
+    The answer is None where it does not run or ends with an error.
+    """
     version = _run(context, report, _VERSION)
     if version.exit_code != 0:
-        return None
-    torch = _fields(_run(context, report, _TORCH).log)
-    return PlainAnswers(
+        return None, version.survivors
+    seen = _run(context, report, _TORCH)
+    torch = _fields(seen.log)
+    answers = PlainAnswers(
         python_version=_last_line(version.log),
         torch_version=torch.get("torch"),
         cuda_available={"True": True, "False": False}.get(torch.get("cuda", "")),
         gpu_count=int(torch["gpus"]) if re.fullmatch("[0-9]{1,5}", torch.get("gpus", "")) else None,
     )
+    return answers, (*version.survivors, *seen.survivors)
 
 
 def _run(context: ProbeContext, report: Report, program: str) -> Supervised:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -10,6 +10,7 @@ from reb_action.documents import answer_of
 from reb_action.imports import STANDARD_LIBRARY
 from reb_action.probe import hooks as probe_hooks
 from reb_action.probe.context import ProbeContext, make_nonce
+from reb_action.probe.hooks import StartedInterpreter
 from reb_action.sandbox.protocol import Command
 from reb_action.source.pristine import Source, TrackedFile
 
@@ -23,12 +24,13 @@ class ModuleScan:
     """Modules that Python may import in the place of others.
 
     `copies` stand outside of the checkout for a tracked module, and are edited. `shadowing` are
-    untracked in the checkout, and found before an installed or standard module. `known_hooks` are
-    those of the interpreter that a package is known for, and which.
+    untracked in the checkout, and found before an installed or standard module. `hooks` are what
+    the interpreter runs at each start, `known_hooks` those that a package is known for, and which.
     """
 
     copies: tuple[str, ...] = ()
     shadowing: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
     known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -45,10 +47,13 @@ def scan_modules(
     source: Source,
     search_paths: Iterable[str],
     own_hooks: Sequence[str] = (),
+    *,
+    start: StartedInterpreter | None = None,
 ) -> ModuleScan:
     """Return the modules that stand for others, by name; no code of any is run.
 
-    It is told and nothing more: which of them a run imports, no look can tell.
+    It is told and nothing more: which of them a run imports, no look can tell. `own_hooks` are
+    those that were seen before; those of the interpreter `start` are looked for.
     """
     modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
     own: set[str] = set()
@@ -64,6 +69,7 @@ def scan_modules(
         "tracked": [file.path for file in source.files],
         "standard": sorted(STANDARD_LIBRARY),
         "hooks": list(own_hooks),
+        "start": start and asdict(start),
         "hook_files": probe_hooks.list_files(),
         "optional_modules": probe_hooks.list_optional_modules(),
     }
@@ -77,13 +83,19 @@ def scan_modules(
     )
     seen = answer_of(ended.stdout, _Answer)
     if seen is None:
-        return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,))
+        return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,), hooks=(*own_hooks, _UNSEEN))
+    variables = start.environment if start else ()
     packages = {
-        hook: probe_hooks.identify_hook(hook, hashes, seen.optional)
+        hook: probe_hooks.identify_hook(hook, hashes, seen.optional, variables)
         for hook, hashes in seen.hooks.items()
     }
     known = {hook: package for hook, package in packages.items() if package is not None}
-    return ModuleScan(copies=seen.copies, shadowing=seen.shadowing, known_hooks=known)
+    return ModuleScan(
+        copies=seen.copies,
+        shadowing=seen.shadowing,
+        hooks=tuple(seen.hooks),
+        known_hooks=known,
+    )
 
 
 def _started(context: ProbeContext) -> Iterator[str]:

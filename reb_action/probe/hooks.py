@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 _PLACE: Final = Path(__file__).with_name("known_hooks.json")
+_TEXT_LIMIT: Final = 500
+_LIST_LIMIT: Final = 200
 _EDITABLE_PTH: Final = "__editable__*.pth"
 
 Hashes = Mapping[str, str]
@@ -15,17 +17,28 @@ Hashes = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StartedInterpreter:
+    """All that decides which folders an interpreter searches at its start."""
+
+    python: str
+    environment: Mapping[str, str]
+    home: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class KnownHook:
     """The files of a hook, all of which must be known; `optional` are modules that it would import.
 
     A hook that imports a module which need not exist runs any code of that name, so it is known
-    only where no search path has that module.
+    only where no search path has that module. One that imports something only if one of the
+    `variables` is set is known only where none is.
     """
 
     package: str
     version: str
     files: Hashes
     optional: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 def list_files() -> tuple[str, ...]:
@@ -38,20 +51,30 @@ def list_optional_modules() -> tuple[str, ...]:
     return tuple(sorted({name for hook in known_hooks() for name in hook.optional}))
 
 
-def identify_hook(hook: str, hashes: Hashes, present: Collection[str] = ()) -> str | None:
+def identify_hook(
+    hook: str, hashes: Hashes, present: Collection[str] = (), variables: Collection[str] = ()
+) -> str | None:
     """Return the package that a hook belongs to, with its version, if every file of it is known.
 
     `hashes` are of the files in the folder of the hook, which ends with its own file's name;
-    `present` are the optional modules that a search path has.
+    `present` are the optional modules that a search path has, `variables` the environment's names.
     """
     name = hook.rpartition("/")[2]
     if name.startswith("__editable__") and name.endswith(".pth"):
         name = _EDITABLE_PTH
     for known in known_hooks():
         matches = all(hashes.get(file) == digest for file, digest in known.files.items())
-        if name in known.files and matches and not set(known.optional) & set(present):
+        acts = set(known.optional) & set(present) or set(known.variables) & set(variables)
+        if name in known.files and matches and not acts:
             return f"{known.package} {known.version}"
     return None
+
+
+def limit_hooks(hooks: Collection[str]) -> tuple[str, ...]:
+    """Return the hooks, each once, and how many are left out, so that none hides among many."""
+    listed = [hook[:_TEXT_LIMIT] for hook in dict.fromkeys(hooks)]
+    left_out = len(listed) - _LIST_LIMIT
+    return (*listed[:_LIST_LIMIT], *((f"and {left_out} more",) if left_out > 0 else ()))
 
 
 @cache
@@ -64,6 +87,7 @@ def known_hooks() -> tuple[KnownHook, ...]:
             version=entry["version"],
             files=entry["files"],
             optional=tuple(entry.get("optional", ())),
+            variables=tuple(entry.get("variables", ())),
         )
         for entry in entries
     )

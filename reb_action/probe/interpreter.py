@@ -69,8 +69,11 @@ def observe_interpreter(
     strict = _examine(context, report, file)
     if strict.fault is None or file.kind in _CANNOT_RUN:
         return strict
-    answers = ask_interpreter(context, report)
-    return replace(strict, path_is_good=answers is not None, answers=answers)
+    answers, left = ask_interpreter(context, report)
+    survivors = (*strict.survivors, *left)
+    return replace(
+        strict, path_is_good=answers is not None, answers=answers, survivors=_sorted(survivors)
+    )
 
 
 def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
@@ -82,18 +85,25 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     seen = _ask(context, report, question)
     told = answer_of(seen.answer, _Told)
     if told is None or told.nonce != question.nonce:
-        return _refused(path, _silence(path, seen))
+        return _refused(path, _silence(path, seen), seen.survivors)
     fault = _impostor(path, told, question, file.resolved)
-    version = None if fault else _version(context, report)
+    if fault is not None:
+        return _refused(path, fault, seen.survivors)
+    version, left = _version(context, report)
+    survivors = _sorted((*seen.survivors, *left))
     if version is None:
-        fault = fault or f"{path} is no Python 3, asked without what is installed in it (-I -S)"
-        return _refused(path, fault)
+        fault = f"{path} is no Python 3, asked without what is installed in it (-I -S)"
+        return _refused(path, fault, survivors)
     frameworks = _frameworks(_wanted(context, report), told, question, seen)
-    return _interpreter(path, version, told, frameworks)
+    return replace(_interpreter(path, version, told, frameworks), survivors=survivors)
 
 
-def _refused(path: str, fault: str) -> Interpreter:
-    return Interpreter(path=path, path_is_good=False, fault=fault)
+def _refused(path: str, fault: str, survivors: tuple[str, ...] = ()) -> Interpreter:
+    return Interpreter(path=path, path_is_good=False, fault=fault, survivors=survivors)
+
+
+def _sorted(survivors: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(set(survivors)))
 
 
 def _wanted(context: ProbeContext, report: Report) -> tuple[Framework, ...]:
@@ -123,8 +133,8 @@ def _ask(context: ProbeContext, report: Report, question: Challenge) -> Supervis
     return supervise(context, request)
 
 
-def _version(context: ProbeContext, report: Report) -> str | None:
-    """Return the version, as nothing that is installed in the environment can change it."""
+def _version(context: ProbeContext, report: Report) -> tuple[str | None, tuple[str, ...]]:
+    """Return the version and what that run left; nothing that is installed can change it."""
     secret = make_nonce()
     request = Request(
         argv=(report.python_path, "-I", "-S", "-c", _PLAIN, secret),
@@ -133,10 +143,9 @@ def _version(context: ProbeContext, report: Report) -> str | None:
         timeout_seconds=_TIMEOUT_SECONDS,
         out=f"{context.layout.runs}/{secret}",
     )
-    told = re.search(
-        rb"^%s (\d{8})$" % secret.encode(), supervise(context, request).log, re.MULTILINE
-    )
-    return parse_hexversion(int(told[1])) if told else None
+    seen = supervise(context, request)
+    told = re.search(rb"^%s (\d{8})$" % secret.encode(), seen.log, re.MULTILINE)
+    return parse_hexversion(int(told[1])) if told else None, seen.survivors
 
 
 def parse_hexversion(number: int) -> str | None:
@@ -177,7 +186,7 @@ def _interpreter(
         prefix=_text(told.prefix),
         prefix_bytes=told.prefix_bytes,
         search_paths=_texts(told.search_paths),
-        hooks=_hooks(told.hooks),
+        hooks=_texts(told.hooks),
         frameworks=facts,
     )
 
@@ -226,12 +235,6 @@ def _is_genuine(
 
 def _text(value: object) -> str:
     return str(value)[:_TEXT_LIMIT]
-
-
-def _hooks(hooks: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the hooks, and how many are left out, so that none hides among many."""
-    left_out = len(hooks) - _LIST_LIMIT
-    return (*_texts(hooks), *((f"and {left_out} more",) if left_out > 0 else ()))
 
 
 def _texts(items: tuple[str, ...]) -> tuple[str, ...]:

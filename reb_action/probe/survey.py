@@ -1,13 +1,14 @@
 """Looks at the sandbox's files with the trusted interpreter, and puts the commit's own back."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from reb_action.documents import answer_of, show
 from reb_action.errors import SandboxError
 from reb_action.model.agent import Change, Touched
 from reb_action.probe.context import ProbeContext, make_nonce
+from reb_action.probe.hooks import StartedInterpreter
 from reb_action.sandbox.protocol import Command, Ended
 from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source
@@ -34,7 +35,7 @@ class Survey:
 
     `shadows` stood in the place of tracked folders and modules and were moved away; `stuck` is what
     could not be. `stamps` are when each tracked file last changed, in ns, as the kernel keeps it.
-    `fault` says why nothing was seen.
+    `hooks` are what the interpreter runs at each start. `fault` says why nothing was seen.
     """
 
     touched: tuple[tuple[int, Change], ...] = ()
@@ -43,6 +44,7 @@ class Survey:
     native: tuple[str, ...] = ()
     interpreter: InterpreterFile | None = None
     stamps: tuple[int, ...] = ()
+    hooks: tuple[str, ...] = ()
     fault: str | None = None
 
 
@@ -58,7 +60,9 @@ class Restored:
     fault: str | None = None
 
 
-def survey(context: ProbeContext, source: Source, *, interpreter: str | None = None) -> Survey:
+def survey(
+    context: ProbeContext, source: Source, *, interpreter: StartedInterpreter | None = None
+) -> Survey:
     """Hold the checkout against the commit, and move away what stands in its way.
 
     What ends or delays the look lies in the sandbox's files, and so is a finding: `fault`. Raises
@@ -68,7 +72,8 @@ def survey(context: ProbeContext, source: Source, *, interpreter: str | None = N
         "repository": context.layout.repository,
         "folders": [context.layout.workspace, context.layout.runs, context.layout.home],
         "removed": f"{context.layout.workspace}/.removed-{make_nonce()}",
-        "interpreter": interpreter,
+        "interpreter": interpreter.python if interpreter else None,
+        "start": interpreter and asdict(interpreter),
         "tracked": [
             [file.path, file.is_executable, file.is_link, file.size_bytes, file.blob_sha1]
             for file in source.files

@@ -26,7 +26,7 @@ def list_remarks(verdict: Verdict) -> Iterator[Remark]:
             label="Untracked modules that shadow installed or standard ones",
             items=verdict.shadowing,
         ),
-        Remark(label="Processes left running by the agent", items=verdict.survivors),
+        Remark(label="Processes left running by the agent or a run", items=verdict.survivors),
         Remark(label="Start-up hooks of no known package", items=verdict.hooks),
     )
     yield from (remark for remark in remarks if remark.items)

@@ -11,6 +11,7 @@ from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_b
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import ModuleScan, scan_modules
 from reb_action.probe.guard import protect_tracked_files
+from reb_action.probe.hooks import StartedInterpreter, limit_hooks
 from reb_action.probe.interpreter import observe_interpreter
 from reb_action.probe.survey import Restored, Survey, restore, survey
 from reb_action.progress import Progress
@@ -21,7 +22,6 @@ from reb_action.session import secrets as session_secrets
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import pristine as source_pristine
-from reb_action.source.pristine import Source
 
 _FAULTS: Final = {
     FileFault.MISSING: ReportFaultKind.MISSING,
@@ -57,16 +57,21 @@ def _look(
     room = ProbeContext(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
     pristine = source_pristine.open_existing(layout.source, begun.trial.manifest.commit)
     fault = find_blocking_fault(claimed)
-    path = claimed.python_path if isinstance(claimed, Report) and fault is None else None
-    seen = survey(room, pristine, interpreter=path)
+    usable = claimed if isinstance(claimed, Report) and fault is None else None
+    start = _start(room, usable) if usable else None
+    # Before anything of the agent runs: a hook could remove its own file.
+    seen = survey(room, pristine, interpreter=start)
     restored = restore(room, pristine, seen)
     if restored.fault is None:
         protect_tracked_files(room, pristine)
-    interpreter = None
-    if isinstance(claimed, Report) and fault is None:
-        interpreter = _interpreter(room, claimed, seen, restored)
+    found = ModuleScan()
+    if usable is not None:
+        interpreter = _interpreter(room, usable, seen, restored)
+        hooks = (*seen.hooks, *interpreter.hooks)
+        if interpreter.fault is None:
+            found = scan_modules(room, pristine, interpreter.search_paths, hooks, start=start)
+        interpreter = replace(interpreter, hooks=limit_hooks(found.hooks or hooks))
         documents.write(layout.interpreter, interpreter, kind="interpreter")
-    found = _elsewhere(room, pristine, interpreter)
     return Freeze(
         report=fault,
         report_sha256=None,
@@ -79,6 +84,12 @@ def _look(
     )
 
 
+def _start(room: ProbeContext, claimed: Report) -> StartedInterpreter:
+    return StartedInterpreter(
+        python=claimed.python_path, environment=claimed.environment, home=room.layout.home
+    )
+
+
 def _interpreter(
     room: ProbeContext, claimed: Report, seen: Survey, restored: Restored
 ) -> Interpreter:
@@ -87,12 +98,6 @@ def _interpreter(
         fault = restored.fault or f"{claimed.python_path} was not looked at"
         return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
     return observe_interpreter(room, claimed, seen.interpreter)
-
-
-def _elsewhere(room: ProbeContext, pristine: Source, interpreter: Interpreter | None) -> ModuleScan:
-    if interpreter is None or interpreter.fault is not None:
-        return ModuleScan()
-    return scan_modules(room, pristine, interpreter.search_paths, interpreter.hooks)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

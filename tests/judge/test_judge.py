@@ -197,6 +197,18 @@ def test_level_needs_no_other_level():
     assert outcomes == dict.fromkeys(Level, PASSED) | {"C1": FAILED, "C2": INVALID}
 
 
+def test_survivors_are_of_the_agent_and_of_every_run():
+    seen = {**observations(), Level.C1: run(survivors=("python3", "sleep"))}
+    seen[Level.C2] = cuda(survivors=("nvidia-smi",))
+    left = evidence(
+        freeze=replace(FREEZE, survivors=("sleep",)),
+        interpreter=interpreter(survivors=("hook",)),
+        observations=seen,
+    )
+    assert judge(left).survivors == ("sleep", "hook", "python3", "nvidia-smi")
+    assert judge(evidence()).survivors == ()
+
+
 def test_what_was_seen_besides_is_told():
     touched = (Touched(path="train.py", change=Change.MODIFIED),)
     freeze = Freeze(

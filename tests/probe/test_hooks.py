@@ -1,6 +1,8 @@
 """Hooks of honest packages: known by the hash of each file, and only then."""
 
 import hashlib
+import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from reb_action.probe import hooks
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import scan_modules
 from reb_action.probe.hooks import KnownHook
+from reb_action.resources import data_folder
 from reb_action.source.pristine import Source
 from tests.support.editable import NAME, finder_text, write_editable
 
+PROBES = data_folder("probes")
 DEMO = Path(__file__).parents[1] / "demo" / "manifest.yaml"
 DEBIAN = """# install the apport exception handler if available
 try:
@@ -172,3 +176,146 @@ def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
         assert all(
             hooks.identify_hook(place, hook.files, (name,)) is None for name in hook.optional
         )
+
+
+def probe():
+    """Return the probe that looks for hooks."""
+    spec = importlib.util.spec_from_file_location("hook_files", PROBES / "hook_files.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pth_hooks(folder):
+    """Return the names of the .pth files of a folder that are hooks."""
+    found = probe().list_hooks(
+        {"python": "/no/bin/python", "environment": {}, "home": "/no"}, [str(folder)]
+    )
+    return [hook.removeprefix(f"pth: {folder}/") for hook in found]
+
+
+def test_what_is_no_file_with_lines_that_import_is_no_hook(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "gone.pth").symlink_to("/data/not-here/model.pth")
+    (folder / "loop.pth").symlink_to("loop.pth")
+    (folder / "folder.pth").mkdir()
+    os.mkfifo(folder / "pipe.pth")
+    (folder / "endless.pth").symlink_to("/dev/zero")
+    (folder / "memory.pth").symlink_to("/proc/self/mem")
+    (folder / "weights.pth").write_bytes(b"\x80\x02\xff" * 1000)
+    (folder / "path.pth").write_text("/somewhere\n")
+    (folder / "hook.pth").write_bytes(b"\xff\nimport os\n")
+    (folder / "mark.pth").write_bytes(b"\xef\xbb\xbfimport os\n")
+    (folder / "feed.pth").write_bytes(b"#\x0cimport os\n")
+    (folder / "tab.pth").write_text("import\tos\n")
+    assert pth_hooks(folder) == ["feed.pth", "hook.pth", "mark.pth", "tab.pth"]
+
+
+def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "model.pth").touch()
+    os.truncate(folder / "model.pth", 1 << 40)
+    assert pth_hooks(folder) == []
+
+
+@pytest.mark.parametrize(("name", "listed"), [("site-packages", ["a.pth"]), ("models", [])])
+def test_file_too_large_to_read_is_a_hook_where_python_runs_it(tmp_path, name, listed):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "a.pth").write_bytes(b"#" * (16 << 20) + b"\nimport os\n")
+    assert pth_hooks(folder) == listed
+
+
+def test_hooks_that_are_left_out_are_counted():
+    names = tuple(f"pth: {number}" for number in range(203))
+    assert hooks.limit_hooks(names) == (*names[:200], "and 3 more")
+    assert hooks.limit_hooks(names[:200]) == names[:200]
+
+
+def environment(home, *, settings="", name="venv"):
+    """Lay out what a virtual environment consists of, without making one."""
+    site = home / name / "lib" / "python3.11" / "site-packages"
+    for folder in (site, home / name / "bin"):
+        folder.mkdir(parents=True)
+    (home / name / "pyvenv.cfg").write_text(f"home = {home}/base/bin\n{settings}")
+    (home / name / "bin" / "python").symlink_to("python3")
+    (home / name / "bin" / "python3").symlink_to("../../base/bin/python3.11")
+    return site
+
+
+def base(home):
+    """Lay out an interpreter with hooks in each of its folders; return their names."""
+    site = home / "base" / "lib" / "python3.11" / "site-packages"
+    user = home / ".local" / "lib" / "python3.11" / "site-packages"
+    other = home / "base" / "lib" / "python3.12" / "site-packages"
+    for folder in (site, user, other, home / "base" / "bin"):
+        folder.mkdir(parents=True)
+        (folder / "hook.pth").write_text("import os\n")
+    (home / "base" / "bin" / "python3.11").touch()
+    (site.parent / "sitecustomize.py").touch()
+    (other.parent / "sitecustomize.py").touch()
+    return site, user
+
+
+def listed(home, python, **variables):
+    start = {"python": str(python), "environment": variables, "home": str(home)}
+    found = probe().list_hooks(start)
+    return {hook.replace(str(home), "~").replace("lib/python3.11/", "") for hook in found}
+
+
+def test_hooks_of_an_environment_are_found_without_its_interpreter(tmp_path):
+    base(tmp_path)
+    site = environment(tmp_path)
+    (site / "hook.pth").write_text("import hook\n")
+    (site / "usercustomize").mkdir()
+    (site / "usercustomize" / "__init__.py").touch()
+    assert listed(tmp_path, tmp_path / "venv/bin/python") == {
+        "pth: ~/venv/site-packages/hook.pth",
+        "usercustomize: ~/venv/site-packages/usercustomize/__init__.py",
+        "sitecustomize: ~/base/sitecustomize.py",
+    }
+
+
+def test_hooks_of_the_base_count_where_an_environment_uses_its_packages(tmp_path):
+    base(tmp_path)
+    environment(tmp_path, settings="include-system-site-packages = true\n")
+    assert listed(tmp_path, tmp_path / "venv/bin/python") == {
+        "sitecustomize: ~/base/sitecustomize.py",
+        "pth: ~/base/site-packages/hook.pth",
+        "pth: ~/.local/site-packages/hook.pth",
+    }
+
+
+def test_hooks_of_an_interpreter_without_environment_are_of_its_version(tmp_path):
+    base(tmp_path)
+    assert listed(tmp_path, tmp_path / "base/bin/python3.11") == {
+        "sitecustomize: ~/base/sitecustomize.py",
+        "pth: ~/base/site-packages/hook.pth",
+        "pth: ~/.local/site-packages/hook.pth",
+    }
+
+
+def test_folders_that_the_report_adds_are_searched(tmp_path):
+    base(tmp_path)
+    environment(tmp_path)
+    for folder in ("added", "named"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "sitecustomize.cpython-311.so").touch()
+    site = tmp_path / "venv/lib/python3.11/site-packages"
+    (site / "path.pth").write_text(f"{tmp_path}/named\n")
+    found = listed(tmp_path, tmp_path / "venv/bin/python", PYTHONPATH=f"{tmp_path}/added")
+    assert found == {
+        "sitecustomize: ~/added/sitecustomize.cpython-311.so",
+        "sitecustomize: ~/named/sitecustomize.cpython-311.so",
+        "sitecustomize: ~/base/sitecustomize.py",
+    }
+
+
+@pytest.mark.parametrize("variable", ["COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"])
+def test_hook_of_coverage_is_known_unless_it_would_import_coverage(variable):
+    (coverage,) = (hook for hook in hooks.known_hooks() if hook.package == "coverage")
+    place = "pth: /site/a1_coverage.pth"
+    assert hooks.identify_hook(place, coverage.files, (), ("PATH",)) == "coverage 7.17.5"
+    assert hooks.identify_hook(place, coverage.files, (), ("PATH", variable)) is None

@@ -12,7 +12,7 @@ import pytest
 from reb_action.corpus.manifests import load
 from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.interpreter import _hooks, observe_interpreter, parse_hexversion
+from reb_action.probe.interpreter import observe_interpreter, parse_hexversion
 from reb_action.probe.survey import InterpreterFile
 from reb_action.resources import data_folder
 from tests.support.evidence import report
@@ -40,55 +40,15 @@ def test_hexversion_of_this_python_is_its_version():
     assert parse_hexversion(sys.hexversion) == "{}.{}.{}".format(*sys.version_info[:3])
 
 
-def hooks(tmp_path, folder, *, isolated=("-S",)):
-    """Return what the probe tells of hooks with a folder on the search path."""
+def customs(tmp_path, folder):
+    """Return which customize modules of a folder the probe saw imported."""
     asked, answer = tmp_path / "asked.json", tmp_path / "answer.json"
     asked.write_text(json.dumps({"nonce": "n", "program": "1", "frameworks": [], "seed": 1}))
-    argv = [sys.executable, *isolated, str(FACTS), str(asked), str(answer)]
+    argv = [sys.executable, str(FACTS), str(asked), str(answer)]
     env = {"PYTHONPATH": str(folder)}
     subprocess.run(argv, env=env, check=True, timeout=120, stdin=subprocess.DEVNULL)
     told = json.loads(answer.read_text())["hooks"]
-    return [hook.removeprefix(f"pth: {folder}/") for hook in told if str(folder) in hook]
-
-
-def test_what_is_no_file_with_lines_that_import_is_no_hook(tmp_path):
-    folder = tmp_path / "models"
-    folder.mkdir()
-    (folder / "gone.pth").symlink_to("/data/not-here/model.pth")
-    (folder / "loop.pth").symlink_to("loop.pth")
-    (folder / "folder.pth").mkdir()
-    os.mkfifo(folder / "pipe.pth")
-    (folder / "endless.pth").symlink_to("/dev/zero")
-    (folder / "memory.pth").symlink_to("/proc/self/mem")
-    (folder / "weights.pth").write_bytes(b"\x80\x02\xff" * 1000)
-    (folder / "path.pth").write_text("/somewhere\n")
-    (folder / "hook.pth").write_bytes(b"\xff\nimport os\n")
-    (folder / "mark.pth").write_bytes(b"\xef\xbb\xbfimport os\n")
-    (folder / "feed.pth").write_bytes(b"#\x0cimport os\n")
-    (folder / "tab.pth").write_text("import\tos\n")
-    assert hooks(tmp_path, folder) == ["feed.pth", "hook.pth", "mark.pth", "tab.pth"]
-
-
-def test_checkpoint_larger_than_memory_is_no_hook(tmp_path):
-    folder = tmp_path / "models"
-    folder.mkdir()
-    (folder / "model.pth").touch()
-    os.truncate(folder / "model.pth", 1 << 40)
-    assert hooks(tmp_path, folder) == []
-
-
-@pytest.mark.parametrize(("name", "listed"), [("site-packages", ["a.pth"]), ("models", [])])
-def test_file_too_large_to_read_is_a_hook_where_python_runs_it(tmp_path, name, listed):
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "a.pth").write_bytes(b"#" * (16 << 20) + b"\nimport os\n")
-    assert hooks(tmp_path, folder) == listed
-
-
-def test_hooks_that_are_left_out_are_counted():
-    names = tuple(f"pth: {number}" for number in range(203))
-    assert _hooks(names) == (*names[:200], "and 3 more")
-    assert _hooks(names[:200]) == names[:200]
+    return [hook for hook in told if str(folder) in hook]
 
 
 SIZE = "import sys; sys.path.insert(0, sys.argv[1]); import facts; print(facts.size(sys.argv[2]))"
@@ -113,7 +73,7 @@ def test_entries_of_the_search_path_that_are_no_text_are_left_out(tmp_path):
     site.mkdir()
     lines = "import pathlib, sys\nsys.path += [pathlib.Path('/odd'), 7, b'/bytes', None]\n"
     (site / "sitecustomize.py").write_text(lines)
-    assert hooks(tmp_path, site, isolated=()) == [f"sitecustomize: {site}/sitecustomize.py"]
+    assert customs(tmp_path, site) == [f"sitecustomize: {site}/sitecustomize.py"]
 
 
 LIES = {
@@ -124,14 +84,8 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_hook_does_not_change_the_version(scratch, lie):
-    folder = Path(scratch.layout.home) / "venv"
-    subprocess.run(
-        [scratch.trusted_python, "-m", "venv", "--without-pip", folder], check=True, timeout=120
-    )
-    (site,) = folder.glob("lib/python3*/site-packages")
-    (site / "hook.py").write_text(f"import platform, sys\n{lie}\n")
-    (site / "hook.pth").write_text("import hook\n")
-    seen = observed(scratch, folder / "bin" / "python")
+    python = hooked(scratch, f"import platform, sys\n{lie}\n")
+    seen = observed(scratch, python)
     right = subprocess.run(
         [scratch.trusted_python, "-ISc", "import platform; print(platform.python_version())"],
         capture_output=True,
@@ -140,6 +94,24 @@ def test_hook_does_not_change_the_version(scratch, lie):
         timeout=60,
     )
     assert (seen.fault, seen.version) == (None, right.stdout.strip())
+
+
+def test_process_that_an_interpreter_leaves_is_named(scratch):
+    leave = "import os\nif not os.fork():\n    os.execv('/bin/sleep', ['sleep', '60'])\n"
+    seen = observed(scratch, hooked(scratch, leave))
+    assert (seen.fault, seen.survivors) == (None, ("sleep",))
+
+
+def hooked(sandbox, lines):
+    """Make an environment that runs lines at each start, and return its interpreter."""
+    folder = Path(sandbox.layout.home) / "venv"
+    subprocess.run(
+        [sandbox.trusted_python, "-m", "venv", "--without-pip", folder], check=True, timeout=120
+    )
+    (site,) = folder.glob("lib/python3*/site-packages")
+    (site / "hook.py").write_text(lines)
+    (site / "hook.pth").write_text("import hook\n")
+    return folder / "bin" / "python"
 
 
 def observed(sandbox, python, *, kind="elf", cpython=True):

@@ -92,6 +92,7 @@ def look(root, *, tracked=FILES, links=(), interpreter=None, removed=None):
         # As in a trial, each look has a folder of its own.
         "removed": str(removed or root.parent / f"removed-{uuid.uuid4()}"),
         "interpreter": interpreter,
+        "start": None,
         "tracked": entries,
     }
     asked = root.parent / "question.json"

@@ -21,6 +21,7 @@ from reb_action.redteam.play import arena, control, options, play
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Command, Kind
 from reb_action.session.layout import SessionLayout
+from reb_action.trial import run as trial_run
 from reb_action.trial import start, stop
 from tests.sandbox.test_survivors import isolate_nothing
 from tests.support.sandbox_fixtures import docker_image, shell
@@ -106,6 +107,34 @@ def test_module_beside_the_script_that_waits_is_listed(arenas):
     play(arenas(Kind.LOCAL), cheater)
     layout = SessionLayout(folder=arenas(Kind.LOCAL).folder / cheater.name / "trial")
     assert documents.read(layout.verdict, Verdict, kind="verdict").shadowing == ("argparse.py",)
+
+
+HIDING = """
+import os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+listed = os.listdir
+os.listdir = lambda path=".": [name for name in listed(path) if not name.startswith("hook")]
+sys.path = [entry for entry in sys.path if entry != here]
+"""
+GOING = (
+    HIDING
+    + """
+with open("/proc/self/cmdline", "rb") as stream:
+    if b"facts" in stream.read():
+        os.unlink(here + "/hook.pth")
+"""
+)
+
+
+@pytest.mark.parametrize("lines", [HIDING, GOING], ids=["hiding", "going"])
+def test_hook_that_hides_from_its_interpreter_is_listed(lines, arenas, tmp_path):
+    imitator = next(cheater for cheater in limits() if cheater.name == "imitator")
+    folder = shutil.copytree(imitator.folder, tmp_path / "hiding")
+    (folder / "hook.py").write_text((folder / "hook.py").read_text() + lines)
+    where = arenas(Kind.LOCAL)
+    chosen = options(where, "hiding", folder, bait=imitator.bait, levels=imitator.levels)
+    verdict = trial_run.run(chosen, environ={}, tell=lambda _: None)
+    assert [hook.rpartition("/")[2] for hook in verdict.hooks] == ["hook.pth"]
 
 
 @pytest.mark.parametrize("cheater", NAIVELY_JUDGED)

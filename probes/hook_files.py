@@ -1,0 +1,146 @@
+"""Finds what an interpreter runs at each start, by files alone: no interpreter is asked.
+
+What runs at the start can change what the interpreter answers, so the folders are derived from its
+path and environment as Python derives them, and those that it tells are searched besides.
+"""
+
+import glob
+import os
+import re
+
+PTH_LIMIT, LINES_LIMIT, LINKS_LIMIT = 16 << 20, 1000, 20
+# Python runs .pth files of these folders alone; elsewhere a large one is a checkpoint.
+SITE_FOLDERS = ("site-packages", "dist-packages")
+CUSTOMS = ("sitecustomize", "usercustomize")
+STANDARD = ("lib*/python3.*",)
+SITE = (
+    "lib*/python3.*/site-packages", "lib*/python3.*/dist-packages",
+    "local/lib/python3.*/dist-packages", "local/lib/python3.*/site-packages",
+    "lib/python3/dist-packages",
+)  # fmt: skip
+VERSION = re.compile(r"python(3\.\d+)t?$")
+
+
+def pth_lines(path):
+    """Return the lines of a .pth file as Python splits them, and whether that is all of them.
+
+    Python 3.13 skips a byte order mark and splits at form feeds too; older ones split at less.
+    """
+    try:
+        if not os.path.isfile(path):
+            return [], True
+        with open(path, "rb") as stream:
+            data = stream.read(PTH_LIMIT + 1)
+    except OSError:
+        return [], True
+    return data.decode("utf-8-sig", "replace").splitlines(), len(data) <= PTH_LIMIT
+
+
+def has_code(path):
+    """Tell whether Python would run lines of a .pth file, or might if it is too large to read."""
+    lines, is_whole = pth_lines(path)
+    if any(line.startswith(("import ", "import\t")) for line in lines):
+        return True
+    return not is_whole and os.path.basename(os.path.dirname(path)) in SITE_FOLDERS
+
+
+def links(path):
+    """Return a path and each one that its links lead to."""
+    found = [path]
+    while os.path.islink(found[-1]) and len(found) < LINKS_LIMIT:
+        target = os.path.join(os.path.dirname(found[-1]), os.readlink(found[-1]))
+        found.append(os.path.normpath(target))
+    return found
+
+
+def configuration(path):
+    """Return the keys and values of the pyvenv.cfg of an interpreter, None where it has none."""
+    for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+        try:
+            with open(os.path.join(folder, "pyvenv.cfg"), "rb") as stream:
+                lines = stream.read(PTH_LIMIT).decode("utf-8", "replace").splitlines()
+        except OSError:
+            continue
+        pairs = (line.partition("=") for line in lines)
+        return {key.strip().lower(): value.strip() for key, _, value in pairs}
+    return None
+
+
+def below(prefix, versions, kinds):
+    """Return the folders of these kinds in a prefix: for the versions, or for all if none is."""
+    found = []
+    for kind in kinds:
+        found += sorted(glob.glob(os.path.join(glob.escape(prefix), kind)))
+    wanted = versions | {"python3"}
+    return [folder for folder in found if not versions or wanted & set(folder.split(os.sep))]
+
+
+def start_folders(python, environment, home):
+    """Return the folders that an interpreter may run files of at its start, in no special order."""
+    chain = links(python)
+    versions = {os.path.basename(path) for path in chain if VERSION.match(os.path.basename(path))}
+    prefixes = [os.path.dirname(os.path.dirname(path)) for path in chain]
+    if environment.get("PYTHONHOME"):
+        prefixes += environment["PYTHONHOME"].split(":")
+    settings = next((one for one in map(configuration, chain) if one is not None), None)
+    alone = settings is not None and settings.get("include-system-site-packages") != "true"
+    bases = prefixes if settings is None else prefixes[1:]
+    if settings is not None and settings.get("home"):
+        bases = [*bases, os.path.dirname(settings["home"])]
+    found = [one for one in environment.get("PYTHONPATH", "").split(":") if one]
+    if settings is not None:
+        found += below(prefixes[0], set(), SITE)
+    for base in bases:
+        found += below(base, versions, STANDARD if alone else (*STANDARD, *SITE))
+    if not alone:
+        home = environment.get("HOME") or home
+        user = environment.get("PYTHONUSERBASE") or os.path.join(home, ".local")
+        found += below(user, versions, SITE)
+    return found
+
+
+def named_folders(folder):
+    """Return the folders that the .pth files of a folder add to the search path."""
+    found = []
+    is_site = os.path.basename(folder) in SITE_FOLDERS
+    for path in glob.glob(os.path.join(glob.escape(folder), "*.pth")) if is_site else ():
+        for line in pth_lines(path)[0][:LINES_LIMIT]:
+            place = os.path.join(folder, line.strip())
+            if line.strip() and "\0" not in line and os.path.isdir(place):
+                found.append(place)
+    return found
+
+
+def customs(folder, names):
+    """Return the modules among the names of a folder that Python imports at each start."""
+    found = []
+    for name in names:
+        stem, _, suffix = name.partition(".")
+        path = os.path.join(folder, name)
+        if stem in CUSTOMS and (suffix in ("py", "pyc") or suffix.endswith("so")):
+            found.append("%s: %s" % (stem, path))
+        elif name in CUSTOMS and os.path.isdir(path):
+            inits = [one for one in sorted(os.listdir(path)) if one.startswith("__init__.")]
+            found += ["%s: %s" % (name, os.path.join(path, one)) for one in inits]
+    return found
+
+
+def list_hooks(start, search_paths=()):
+    """Return what runs at every start: customize modules, lines of code in .pth files.
+
+    `start` has the `python`, its `environment` and its `home`; `search_paths` are as it tells.
+    """
+    folders = [*start_folders(**start), *search_paths]
+    folders += [named for folder in folders for named in named_folders(folder)]
+    found, seen = [], set()
+    for folder in folders:
+        try:
+            names = sorted(os.listdir(folder))
+        except (OSError, ValueError):
+            continue
+        if os.path.realpath(folder) not in seen:
+            seen.add(os.path.realpath(folder))
+            found += customs(folder, names)
+            paths = [os.path.join(folder, name) for name in names if name.endswith(".pth")]
+            found += ["pth: %s" % path for path in paths if has_code(path)]
+    return found
