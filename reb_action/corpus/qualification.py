@@ -22,12 +22,18 @@ def is_qualified(manifest: Manifest, level: Level) -> bool:
 
     Other code or another entry point than the record's was never seen to do either.
     """
+    record = find_record(manifest, level)
+    return record is not None and holds(record)
+
+
+def find_record(manifest: Manifest, level: Level) -> Qualification | None:
+    """Return the record of what this manifest runs at a level; None where there is none."""
     path = record_of(manifest.repository, level)
     # Looked up, not opened: what is judged again may name its repository as it likes.
     if level not in qualifiable(manifest) or path not in path.parent.glob("*.json"):
-        return False
+        return None
     record = documents.read(path, Qualification, kind="qualification")
-    return record.run == run_of(manifest, level) and holds(record)
+    return record if record.run == run_of(manifest, level) else None
 
 
 def qualifiable(manifest: Manifest) -> frozenset[Level]:

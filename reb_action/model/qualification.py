@@ -20,6 +20,7 @@ class Qualification:
 
     `run` is the SHA-256 of what was run (see `corpus`), `framework` the version that the
     positive control's interpreter named, `hardware` the machine, `date` the day (ISO 8601).
+    `left_out` are files of the commit that the checkout lacked, none of which the level reads.
     """
 
     repository: str
@@ -31,3 +32,4 @@ class Qualification:
     framework: str
     positive: Control
     negatives: tuple[Control, ...]
+    left_out: tuple[str, ...] = ()

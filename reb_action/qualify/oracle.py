@@ -29,6 +29,14 @@ _VISIBLE: Final = (
 )
 _PYTHON: Final = '"$HOME/venv/bin/python"'
 _SITE: Final = 'site=$(echo "$HOME"/venv/lib/python3*/site-packages)'
+_NO_DEPS: Final = "--quiet --no-deps"
+# Their build scripts import torch, or compile for it, without saying that they need it.
+_BUILT_WITH_TORCH: Final = ("deepspeed", "flash-attn", "mmcv", "torch-scatter")
+# C0 asks for modules, not for their kernels: so these packages leave the kernels out.
+_NO_CUDA: Final = (
+    "DS_BUILD_OPS=0 FLASH_ATTENTION_FORCE_BUILD=TRUE FLASH_ATTENTION_SKIP_CUDA_BUILD=TRUE"
+    " FORCE_ONLY_CPU=1 MMCV_WITH_OPS=0 TORCH_DEVICE_BACKEND_AUTOLOAD=0"
+)
 _TORCH: Final = "torch/lib/libtorch_cpu.so"
 _NCCL: Final = "nvidia/nccl/lib/libnccl.so.2"
 _MISMATCH: Final = Path(other_cards.__file__).read_text(encoding="utf-8")
@@ -114,12 +122,20 @@ def _from_index(built: Building, *, bare: bool) -> Iterator[str]:
         return
     packages = " ".join(shlex.quote(package) for package in built.oracle.packages)
     yield f"uv pip install --quiet --python {_PYTHON} {packages}"
-    if built.imports:
-        more = " ".join(map(shlex.quote, built.imports))
-        yield f"uv pip install --quiet --no-deps --python {_PYTHON} {more}"
+    yield from _only_imported(built.imports)
     for path in map(shlex.quote, built.oracle.repository):
         options = "--quiet --no-deps --no-build-isolation --editable"
         yield f"{_PYTHON} -m pip install {options} {path}"
+
+
+def _only_imported(requirements: tuple[str, ...]) -> Iterator[str]:
+    """Yield shell that installs what only C0 asks for: files, without dependencies or CUDA code."""
+    late = [one for one in requirements if one.partition("==")[0] in _BUILT_WITH_TORCH]
+    soon = [one for one in requirements if one not in late]
+    for options, group in ((_NO_DEPS, soon), (f"{_NO_DEPS} --no-build-isolation", late)):
+        if group:
+            names = " ".join(map(shlex.quote, group))
+            yield f"{_NO_CUDA} uv pip install {options} --python {_PYTHON} {names}"
 
 
 def _on(built: Building, base: Path, bare: bool) -> Iterator[str]:

@@ -58,12 +58,16 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
         raise UsageError(f"{wanted.repository} has no entry point for these levels")
     if wanted.oracle is None:
         raise UsageError(f"{wanted.repository} has no oracle; describe its environment there")
+    imports = (wanted.oracle.imports or ()) if Level.C0 in levels else ()
+    # Where no run hangs on one distribution, C0 alone can still lose any that it asks for.
+    only_imports = levels == (Level.C0,) and bool(imports)
+    key = wanted.oracle.key or (imports[0].partition("==")[0] if only_imports else None)
     built = Building(
-        oracle=wanted.oracle,
+        oracle=replace(wanted.oracle, key=key),
         frameworks=wanted.frameworks,
         cache=cache,
         base=base,
-        imports=(wanted.oracle.imports or ()) if Level.C0 in levels else (),
+        imports=imports,
     )
     return Plan(options=options, levels=levels, building=built, date=date)
 

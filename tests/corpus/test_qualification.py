@@ -83,3 +83,10 @@ def test_another_run_is_not_qualified_by_it(keep, change):
 )
 def test_a_record_holds_by_all_its_controls(positive, negatives, wanted):
     assert qualification.holds(record(positive, negatives)) is wanted
+
+
+def test_record_of_another_run_is_not_found(keep):
+    kept = replace(record(), left_out=("teaser.png",))
+    keep(kept)
+    assert qualification.find_record(MANIFEST, Level.C1) == kept
+    assert qualification.find_record(replace(MANIFEST, commit="f" * 40), Level.C1) is None

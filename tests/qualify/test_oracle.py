@@ -14,6 +14,7 @@ from reb_action.qualify.oracle import Building, Sabotage
 
 NCCL = Path("nvidia/nccl/lib/libnccl.so.2")
 TORCH = Path("torch/lib/libtorch_cpu.so")
+PYTHON = '"$HOME/venv/bin/python"'
 
 
 @pytest.fixture
@@ -161,3 +162,15 @@ def test_a_repository_does_not_configure_the_tool_that_builds(built, tmp_path):
     argv = ["sh", "-ec", "\n".join((*settings, "uv cache dir"))]
     done = subprocess.run(argv, cwd=tmp_path / "repo", capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.strip()) == (0, str(built.cache))
+
+
+def test_what_only_c0_asks_for_comes_without_dependencies_and_kernels(built):
+    built = replace(built, imports=("einops==0.8.2", "flash-attn==2.8.3"))
+    *_, first, second = oracle.script(built, None).splitlines()
+    assert first.endswith("uv pip install --quiet --no-deps --python " + PYTHON + " einops==0.8.2")
+    assert "FLASH_ATTENTION_SKIP_CUDA_BUILD=TRUE" in second
+    assert second.endswith("--no-build-isolation --python " + PYTHON + " flash-attn==2.8.3")
+
+
+def test_without_what_only_c0_asks_for_nothing_is_installed_for_it(built):
+    assert "--no-deps" not in oracle.script(built, None)

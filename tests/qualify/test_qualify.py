@@ -208,3 +208,13 @@ def test_a_level_is_held_to_the_sabotages_that_concern_it(small, monkeypatch):
     everywhere = ["bare", "package_shadowed", "framework_broken", "key_removed"]
     assert seen[Level.C1] == everywhere
     assert seen[Level.C4] == [*everywhere, "devices_hidden", "one_device_only", "nccl_mismatched"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "key"), [((Level.C0,), "einops"), ((Level.C0, Level.C1), None), ((Level.C1,), None)]
+)
+def test_c0_alone_can_lose_a_distribution_that_no_run_hangs_on(small, levels, key):
+    listed = small(oracle=Oracle(imports=("einops==0.8.2", "tqdm==4.70.1")))
+    options = replace(listed.options, levels=levels)
+    plan = qualify.plan(options, cache=listed.building.cache, date="2026-11-29")
+    assert plan.building.oracle.key == key
