@@ -55,7 +55,7 @@ def observe_imports(
         skipped=tuple(f"{context.layout.repository}/{path}" for path in _own_modules(files)),
     )
     seen = look(context, owned, measured)
-    tree = Tree(files=_seen_by_pyright(source, files, built), links=files.links, search=search)
+    tree = Tree(files=files_for_pyright(source, files, built), links=files.links, search=search)
     first = seen.fault or resolve(context, tree)
     observed = _observation(files, owned, seen, first)
     seconds = round(time.monotonic() - begun, 2)
@@ -178,7 +178,10 @@ def _beside(source: Source, native: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _seen_by_pyright(source: Source, files: Files, built: tuple[str, ...]) -> dict[str, bytes]:
+def files_for_pyright(
+    source: Source, files: Files, built: tuple[str, ...] = ()
+) -> dict[str, bytes]:
+    """Return what pyright is to look at for the paper's count; `built` are made in the checkout."""
     reduced = {path: imports.sufficient_source(text) for path, text in files.counted.items()}
     others = {
         file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""

@@ -59,11 +59,14 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
     if wanted.oracle is None:
         raise UsageError(f"{wanted.repository} has no oracle; describe its environment there")
     imports = (wanted.oracle.imports or ()) if Level.C0 in levels else ()
-    # Where no run hangs on one distribution, C0 alone can still lose any that it asks for.
-    only_imports = levels == (Level.C0,) and bool(imports)
-    key = wanted.oracle.key or (imports[0].partition("==")[0] if only_imports else None)
+    environment = wanted.oracle
+    if levels == (Level.C0,):
+        # C0 never asks for the repository's own modules. Where no run hangs on one distribution,
+        # it can still lose any that it asks for.
+        key = environment.key or next((one.partition("==")[0] for one in imports), None)
+        environment = replace(environment, key=key, repository=())
     built = Building(
-        oracle=replace(wanted.oracle, key=key),
+        oracle=environment,
         frameworks=wanted.frameworks,
         cache=cache,
         base=base,

@@ -1,4 +1,4 @@
-"""Level C0 over the real corpus: the paper's totals, and reduced files equal to whole ones.
+"""Level C0 over the real corpus: the paper's numbers are those of pyright on the checkout itself.
 
     REB_MIRRORS=FOLDER pytest tests/imports/test_corpus.py -m slow
 
@@ -10,23 +10,42 @@ half a minute for a repository on one core.
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reb_action.corpus.manifests import load_folder
 from reb_action.errors import SourceError
-from reb_action.imports import imported_names, is_counted, owners, sufficient_source
+from reb_action.imports import imported_names, owners, read_unresolved
 from reb_action.model.manifest import Manifest
-from reb_action.probe.imports import repository_files
-from reb_action.probe.toolchain import copy_toolchain, find_toolchain
+from reb_action.probe.imports import files_for_pyright, repository_files
+from reb_action.probe.toolchain import copy_toolchain, find_toolchain, write_tree
+from reb_action.qualify.oracle import uv
 from reb_action.resources import data_folder
 from reb_action.source.checkout import checkout
 from reb_action.source.pristine import Source
-from tests.support.pyright_run import empty_interpreter, unresolved
+from tests.support.import_world import interpreter_of
+from tests.support.pyright_run import answer, empty_interpreter
 
 NAMES = Path(__file__).parent / "corpus_names.json"
 MIRRORS = os.environ.get("REB_MIRRORS")
+
+ROOT = Path(__file__).parents[2]
+GIT = shutil.ignore_patterns(".git")
+TEN = (
+    "GeeeekExplorer__nano-vllm",
+    "NVIDIA__kvpress",
+    "OpenBMB__VoxCPM",
+    "SWivid__F5-TTS",
+    "alephpi__Texo",
+    "apple__ml-mdm",
+    "feifeibear__long-context-attention",
+    "meta-pytorch__torchft",
+    "rllm-team__rllm",
+    "yuanze-lin__Olympus",
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -43,21 +62,24 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("manifest", load_folder(data_folder("repos")), ids=lambda each: each.slug)
-def test_total_and_missing_are_as_in_the_whole_repository(
+def test_total_and_missing_are_as_in_the_checkout_itself(
     manifest: Manifest, tools: Path, tmp_path: Path
 ):
     source = pinned(manifest, tmp_path / "source")
-    whole = dict(counted(source))
-    names = [imported_names(content) for content in whole.values()]
+    files = repository_files(source)
+    names = [imported_names(content) for content in files.counted.values()]
     assert len(frozenset[str]().union(*names)) == manifest.imports
 
-    beside = [(file.path, b"") for file in source.files if is_beside(file.path)]
-    reduced = {path: sufficient_source(content) for path, content in whole.items()}
-    results = [
-        unresolved(tools, tmp_path / name, [*files.items(), *beside], search=empty_interpreter())
-        for name, files in (("whole", whole), ("reduced", reduced))
-    ]
-    assert results[0] == results[1]
+    search = empty_interpreter()
+    write_tree(tmp_path / "checkout", files=(), search=search)
+    tree = tmp_path / "checkout" / "tree"
+    shutil.copytree(source.folder, tree, symlinks=True, dirs_exist_ok=True, ignore=GIT)
+    seen = files_for_pyright(source, files)
+    write_tree(tmp_path / "seen", files=seen.items(), links=files.links.items(), search=search)
+    checkout, reduced = (
+        read_unresolved(answer(tools, tmp_path / name)) for name in ("checkout", "seen")
+    )
+    assert checkout == reduced
     shutil.rmtree(tmp_path)
 
 
@@ -72,6 +94,23 @@ def test_names_stay_on_the_side_that_was_decided(manifest: Manifest, tmp_path: P
     shutil.rmtree(tmp_path)
 
 
+@pytest.mark.timeout(1500)
+def test_another_python_of_the_harness_says_the_same(tmp_path: Path):
+    python = tmp_path / "venv" / "bin" / "python"
+    make = [uv() or "uv", "venv", "-q", "-p", interpreter_of("python3.13"), tmp_path / "venv"]
+    if subprocess.run(make, check=False).returncode:
+        pytest.skip("there is no Python 3.13")
+    lock = ("--require-hashes", "-r", ROOT / "requirements.lock")
+    subprocess.run([uv() or "uv", "pip", "install", "-q", "--python", python, *lock], check=True)
+
+    def answers(interpreter: str | Path) -> object:
+        argv = [interpreter, "-m", "tests.support.import_answers", MIRRORS or "", *TEN]
+        run = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True, timeout=900)
+        return json.loads(run.stdout)
+
+    assert answers(sys.executable) == answers(python)
+
+
 def pinned(manifest: Manifest, folder: Path) -> Source:
     """Check the commit out from the mirrors alone, never from the network."""
     nowhere = (folder.parent / "nowhere").as_uri()
@@ -79,13 +118,3 @@ def pinned(manifest: Manifest, folder: Path) -> Source:
         return checkout(manifest, folder=folder, mirror=Path(MIRRORS or ""), origin=nowhere)
     except SourceError as error:
         pytest.skip(f"no mirror has it: {error}")
-
-
-def counted(source: Source) -> list[tuple[str, bytes]]:
-    paths = [file.path for file in source.files if is_counted(file.path)]
-    return [(path, (source.folder / path).read_bytes()) for path in paths]
-
-
-def is_beside(path: str) -> bool:
-    """Tell whether an import can resolve to the path, though it is not counted."""
-    return path.endswith((".py", ".pyi", ".so")) and not is_counted(path)

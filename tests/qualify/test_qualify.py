@@ -211,10 +211,16 @@ def test_a_level_is_held_to_the_sabotages_that_concern_it(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("levels", "key"), [((Level.C0,), "einops"), ((Level.C0, Level.C1), None), ((Level.C1,), None)]
+    ("levels", "key", "repository"),
+    [
+        ((Level.C0,), "einops", ()),
+        ((Level.C0, Level.C1), None, (".",)),
+        ((Level.C1,), None, (".",)),
+    ],
 )
-def test_c0_alone_can_lose_a_distribution_that_no_run_hangs_on(small, levels, key):
-    listed = small(oracle=Oracle(imports=("einops==0.8.2", "tqdm==4.70.1")))
+def test_c0_alone_asks_for_distributions_and_not_for_the_repository(small, levels, key, repository):
+    listed = small(oracle=Oracle(imports=("einops==0.8.2", "tqdm==4.70.1"), repository=(".",)))
     options = replace(listed.options, levels=levels)
     plan = qualify.plan(options, cache=listed.building.cache, date="2026-11-29")
-    assert plan.building.oracle.key == key
+    environment = plan.building.oracle
+    assert (environment.key, environment.repository) == (key, repository)
