@@ -61,6 +61,23 @@ X
 nvcc -shared -Xcompiler -fPIC -cudart shared -gencode arch=compute_75,code=sm_75 \\
     -o "$HOME/kernel.so" "$HOME/kernel.cu"
 """
+# Each rank on the CPU forges the log of a rank that joined, and keeps a GPU busy beside itself.
+FORGED = """echo "import forge" > "$site/forge.pth"
+cat > "$site/forge.py" <<'X'
+import os, subprocess, sys
+rank, log = os.environ.get("RANK"), os.environ.get("NCCL_DEBUG_FILE")
+if rank and log and "FORGED" not in os.environ:
+    name = log.replace("%h", "host").replace("%p", str(os.getpid()))
+    with open(name, "w") as forged:
+        forged.write("host:1:1 [0] NCCL INFO ncclCommInitRank comm 0xabc rank %s nranks 2"
+            " cudaDev %s nvmlDev %s busId %s1000 commId 0x1 - Init COMPLETE\\n"
+            "host:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 1"
+            " datatype 7 op 0 root 0 comm 0xabc [nranks=2] stream 0x1\\n" % ((rank,) * 4))
+    busy = "import torch; x = torch.rand(4096, 4096, device='cuda:" + rank + "')\\n"
+    busy += "while True: x = (x @ x).clamp(0, 1)"
+    subprocess.Popen([sys.executable, "-c", busy], env=dict(os.environ, FORGED="1"))
+X
+"""
 # What torch 2.11 asks of NCCL and versions before 2.27 and 2.19 lack.
 OLDER_NCCL = '{python} {older} "$nccl" ncclCommWindowRegister ncclCommRegister\n'
 
@@ -95,6 +112,11 @@ def cases():
         Case(
             name="only-allocates", script=right, expected={C3: (FAILED, "NVML saw no GPU busier")},
             arguments={C3: run_of("--device", "cpu", "--steps", "60", "--hold")},
+        ),
+        Case(
+            # Too little for NVML: a second run counts the launches.
+            name="few-steps", script=right, expected={C3: (PASSED, "kernels were launched")},
+            arguments={C3: run_of("--steps", "8", "--width", "256", "--wait", "2")},
         ),
         Case(
             name="neighbour-works", script=right, expected={C3: (FAILED, "NVML saw no kernel")},
@@ -156,6 +178,10 @@ def launched(*arguments, ranks="2"):
     return [*torchrun, ranks, "train.py", "--steps", "2000", *arguments, "--output", "{out}/w"]
 
 
+def launched_on_cpu(*arguments):
+    return [part if part != "2000" else "120" for part in launched("--device", "cpu", *arguments)]
+
+
 def cases_of_two():
     """What takes two GPUs: a collective between them, and all that looks like one."""
     right = VENV + WITH_ALL
@@ -169,6 +195,22 @@ def cases_of_two():
         Case(
             name="two-independent", script=right, gpus=2, expected={C4: alone},
             arguments={C4: launched()},
+        ),
+        Case(
+            name="two-few-steps", script=right, gpus=2, expected={C4: (PASSED, "")},
+            arguments={C4: [
+                "8" if part == "2000" else part
+                for part in launched("--backend", "nccl", "--width", "256", "--wait", "2")
+            ]},
+        ),
+        Case(
+            name="two-gloo-on-cpu", script=right, gpus=2, expected={C4: alone},
+            arguments={C4: launched_on_cpu("--backend", "gloo")},
+        ),
+        Case(
+            name="two-forged", script=right + FORGED, gpus=2,
+            expected={C4: (FAILED, "launched")},
+            arguments={C4: launched_on_cpu()},
         ),
         Case(
             name="two-device-map", script=right, gpus=2, expected={C4: alone},

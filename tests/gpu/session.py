@@ -155,6 +155,7 @@ def parsed():
     parser.add_argument("--python", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="", help="the cases whose names begin so")
+    parser.add_argument("--exact", action="store_true", help="only the case of this very name")
     parser.add_argument("--no-measures", action="store_true")
     options = parser.parse_args()
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -177,7 +178,8 @@ def main():
     for case in (*cases(), *(cases_of_two() if two else ())):
         # Where there are two GPUs, the absence of one cannot be shown.
         absent = two and case.name == "promised-gpu-absent"
-        if case.name.startswith(options.only) and not absent:
+        chosen = case.name == options.only or not options.exact
+        if case.name.startswith(options.only) and chosen and not absent:
             print(f"--- {case.name}", flush=True)
             rows += check(case, verdict_of(case, wanted, mirror, options))
     if not options.no_measures:

@@ -46,6 +46,7 @@ def main():
     parser.add_argument("--extension")
     parser.add_argument("--hold", action="store_true")
     parser.add_argument("--split", action="store_true", help="one process over two GPUs")
+    parser.add_argument("--wait", type=float, default=0, help="seconds before the end")
     parser.add_argument("--cpu-rank", type=int, help="this rank stays on the CPU")
     parser.add_argument("--silent-rank", type=int, help="this rank never joins a collective")
     options = parser.parse_args()
@@ -80,6 +81,7 @@ def main():
     options.output.mkdir(parents=True, exist_ok=True)
     for part in (0, 1) if options.split else (rank,):
         torch.save(network.state_dict(), options.output / f"weights-{part}.pt")
+    time.sleep(options.wait)
     del memory
     if options.backend:
         torch.distributed.destroy_process_group()
