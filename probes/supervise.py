@@ -151,6 +151,7 @@ def watch(child, request):
     """Wait for the child or its deadline, sampling; returns what was seen on the way."""
     pattern, known = re.compile(request["libraries"]), {}
     begun, samples, most, memory, mapped_at = time.monotonic(), 0, 0, 0, 0.0
+    shm_full = False
     page = os.sysconf("SC_PAGE_SIZE")
     while child.poll() is None:
         now = time.monotonic() - begun
@@ -159,6 +160,7 @@ def watch(child, request):
         alive = descendants()
         samples, most = samples + 1, max(most, len(alive))
         memory = max(memory, sum(seen[3] for seen in alive.values()) * page)
+        shm_full = shm_full or is_full("/dev/shm")
         if now - mapped_at > min(0.2 + now / 20, 2.0):
             libraries(alive, pattern, known)
             mapped_at = now
@@ -169,8 +171,18 @@ def watch(child, request):
         "samples": samples,
         "peak_processes": most,
         "peak_memory_mib": memory >> 20,
+        "shm_full": shm_full,
         "libraries": sorted(known.items()),
     }
+
+
+def is_full(folder):
+    """Tell whether less than a hundredth of a file system is free."""
+    try:
+        seen = os.statvfs(folder)
+    except OSError:
+        return False
+    return 100 * seen.f_bfree < seen.f_blocks
 
 
 def matches(patterns):

@@ -8,6 +8,7 @@ from enum import StrEnum
 from reb_action.gateway.estimate import UsageBounds
 from reb_action.gateway.json_text import encode_json, shorten
 from reb_action.gateway.upstream.usage import AnswerSummary
+from reb_action.model.fault import FaultCause
 
 
 class CallStatus(StrEnum):
@@ -35,7 +36,8 @@ _FREE = (CallStatus.ERROR, CallStatus.UNREACHABLE)
 class ModelCall:
     """A call that has ended, without the text of request and answer; sizes are in bytes.
 
-    `max_output` is the largest output in tokens that the request allows.
+    `max_output` is the largest output in tokens that the request allows. `cause` says why the call
+    failed.
     """
 
     route: str
@@ -49,6 +51,7 @@ class ModelCall:
     max_output: int | None = None
     summary: AnswerSummary = field(default_factory=AnswerSummary)
     error: str | None = None
+    cause: FaultCause | None = None
 
     @property
     def is_free(self) -> bool:
@@ -75,6 +78,7 @@ def build_line(call: ModelCall, cost_usd: float | None, bounds: UsageBounds | No
         "answered_by": None if call.summary.model is None else shorten(call.summary.model),
         "status": call.http_status,
         "course": call.status,
+        "cause": call.cause,
         "seconds": round(time.monotonic() - call.started, 3),
         "first_byte_seconds": first_byte,
         "sent_bytes": call.sent,

@@ -4,10 +4,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from reb_action.gateway.call import CallStatus, ModelCall
+from reb_action.gateway.client import Client
 from reb_action.gateway.dialects import DialectRules
+from reb_action.gateway.fault import classify_answer, classify_exception
 from reb_action.gateway.json_text import encode_json, get_text, parse_json, shorten
 from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.request import ModelRequest
@@ -17,10 +19,16 @@ from reb_action.gateway.upstream.meter import AnswerMeter
 from reb_action.gateway.upstream.response import UpstreamResponse
 from reb_action.gateway.upstream.retry import find_wait, wait_for_model
 from reb_action.gateway.upstream.usage import AnswerSummary
+from reb_action.model.fault import FaultCause
 
 _ERROR_BYTES: Final = 1024 * 1024
 _FIRST_ERROR: Final = 400
 _SUCCESS: Final = range(200, 300)
+_CAUSES: Final = {
+    CallStatus.CUT: FaultCause.CONNECTION_CUT,
+    CallStatus.SILENT: FaultCause.MODEL_SILENT,
+    CallStatus.FAILED: FaultCause.ANSWER_FAILED,
+}
 _BAD_GATEWAY: Final = 502
 _GATEWAY_TIMEOUT: Final = 504
 # Hop-by-hop headers (RFC 9110, 7.6.1), headers that the gateway sets itself, and cookies.
@@ -30,26 +38,6 @@ _DROPPED_HEADERS: Final = frozenset(
         *("transfer-encoding", "upgrade", "content-length", "set-cookie", "date", "server"),
     }
 )
-
-
-class Client(Protocol):
-    """The agent's connection; each method raises OSError if the agent closed it."""
-
-    def start(self, status: int, headers: Mapping[str, str], length: int | None) -> None:
-        """Send status and headers; `length` is None if unknown."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Send a part of the body at once."""
-        ...
-
-    def end(self, *, complete: bool) -> None:
-        """End the body; an incomplete one is cut so that the agent notices."""
-        ...
-
-    def is_open(self) -> bool:
-        """Return whether the agent still waits for the answer."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,13 +101,14 @@ class Exchange:
             self._forward_answer()
         else:
             body = response.read_all(_ERROR_BYTES)
-            wait = find_wait(response.status, response.headers, parse_json(body), attempt=attempt)
-            if wait is not None and self._wait(wait):
+            error = parse_json(body)
+            wait = find_wait(response.status, response.headers, error, attempt=attempt)
+            if wait is not None and self._wait(wait, classify_answer(response.status, error)):
                 return False
             self._forward_error(body)
         return True
 
-    def _wait(self, seconds: float) -> bool:
+    def _wait(self, seconds: float, cause: FaultCause) -> bool:
         """Wait before the next attempt; return False if the agent should get the error instead."""
         settings = self._settings
         if self._waited + seconds > settings.retry_seconds:
@@ -133,7 +122,7 @@ class Exchange:
         ):
             return False
         self._waited += seconds
-        settings.ledger.record_retry(self._response.status, seconds)
+        settings.ledger.record_retry(self._response.status, seconds, cause)
         return True
 
     def _forward_answer(self) -> None:
@@ -155,7 +144,8 @@ class Exchange:
         # The call is recorded before the agent gets the end of the answer: the agent's next call
         # must be checked against it.
         last = meter.feed(data) + meter.finish()
-        self._record(response.status, *self._call_status(meter.summary), summary=meter.summary)
+        status, error = self._call_status(meter.summary)
+        self._record(response.status, status, error, _CAUSES.get(status), summary=meter.summary)
         self._write(last)
         self._send(lambda: self._client.end(complete=response.is_complete))
 
@@ -175,30 +165,36 @@ class Exchange:
         response = self._response
         if response.status < _FIRST_ERROR:
             message = f"the model answered with {response.status}; redirects are not followed"
-            self._send_error(_BAD_GATEWAY, CallStatus.ERROR, message)
+            self._send_error(_BAD_GATEWAY, CallStatus.ERROR, message, FaultCause.ADDRESS_WRONG)
             return
         redact = self._settings.redact
         text = redact(body.decode("utf-8", "replace")).encode()
         error = parse_json(text)
         message = redact(get_text(error, "error", "message") or get_text(error, "message"))
-        self._record(response.status, CallStatus.ERROR, message or "the model refused the call")
+        cause = classify_answer(response.status, error)
+        message = message or "the model refused the call"
+        self._record(response.status, CallStatus.ERROR, message, cause)
         self._send_whole(response.status, self._headers(), text)
 
     def _report_network_error(self) -> None:
         response = self._response
         if response.timed_out:
             message = f"the model sent nothing for {self._settings.silent_seconds} seconds"
-            self._send_error(_GATEWAY_TIMEOUT, CallStatus.SILENT, message)
+            cause = FaultCause.MODEL_SILENT if response.request_sent else FaultCause.UNREACHABLE
+            self._send_error(_GATEWAY_TIMEOUT, CallStatus.SILENT, message, cause)
             return
         error = self._settings.redact(f"{type(response.error).__name__}: {response.error}")
-        status, cause = CallStatus.UNREACHABLE, "the model cannot be reached"
+        status, what = CallStatus.UNREACHABLE, "the model cannot be reached"
         if response.request_sent and response.status < _FIRST_ERROR:
-            status, cause = CallStatus.CUT, "the model closed the connection without an answer"
-        self._send_error(_BAD_GATEWAY, status, f"{cause} ({error})")
+            status, what = CallStatus.CUT, "the model closed the connection without an answer"
+        cause = classify_exception(response.error, sent=response.request_sent)
+        self._send_error(_BAD_GATEWAY, status, f"{what} ({error})", cause)
 
-    def _send_error(self, http_status: int, status: CallStatus, message: str) -> None:
+    def _send_error(
+        self, http_status: int, status: CallStatus, message: str, cause: FaultCause
+    ) -> None:
         """Record a failed call and answer it with an error of the gateway."""
-        self._record(http_status, status, message)
+        self._record(http_status, status, message, cause)
         body = encode_json(self._settings.rules.build_error(http_status, shorten(message)))
         self._send_whole(http_status, {"content-type": "application/json"}, body)
 
@@ -231,6 +227,7 @@ class Exchange:
         http_status: int,
         status: CallStatus,
         error: str | None,
+        cause: FaultCause | None,
         *,
         summary: AnswerSummary | None = None,
     ) -> None:
@@ -246,5 +243,7 @@ class Exchange:
             max_output=self._request.max_output,
             summary=summary or AnswerSummary(),
             error=error,
+            # What the agent or the end of the trial cuts is no failure of the model.
+            cause=None if self._client_left or self._settings.closing.is_set() else cause,
         )
         self._settings.ledger.record_call(call, generates=self._request.route.generates)

@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -51,7 +52,7 @@ class Gateway:
         self._listen = listen
         self._ledger = Ledger(budget, prices, record)
         self._changed = threading.Condition()
-        self._active: set[UpstreamConnection] = set()
+        self._active: dict[UpstreamConnection, float] = {}
         self._closing = threading.Event()
         counts_usage = budget.tokens is not None or budget.cost_usd is not None
         self._slots = threading.Semaphore(_PARALLEL_CALLS) if counts_usage else nullcontext()
@@ -77,6 +78,7 @@ class Gateway:
         After an interrupt they get none: a runner that cancels a job kills slow processes.
         """
         self._closing.set()
+        self._ledger.stop_clock()
         server = self._get_server()
         server.shutdown()
         server.server_close()
@@ -100,6 +102,12 @@ class Gateway:
     def quiet_seconds(self) -> float:
         """Return the seconds since the model last sent data, or since the start."""
         return self._ledger.quiet_seconds()
+
+    def pending_seconds(self) -> float:
+        """Return for how long the oldest call in progress has waited for its end; 0 without one."""
+        with self._changed:
+            oldest = min(self._active.values(), default=None)
+        return 0.0 if oldest is None else time.monotonic() - oldest
 
     def _get_server(self) -> Server:
         if self._server is None:
@@ -137,12 +145,12 @@ class Gateway:
             with self._changed:
                 if self._closing.is_set():
                     raise ConnectionAbortedError("the gateway is closed")
-                self._active.add(connection)
+                self._active[connection] = time.monotonic()
             try:
                 yield
             finally:
                 with self._changed:
-                    self._active.discard(connection)
+                    self._active.pop(connection, None)
                     self._changed.notify_all()
 
     def _wait_for_calls(self, seconds: float) -> bool:

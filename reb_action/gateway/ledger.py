@@ -14,8 +14,10 @@ from reb_action.gateway.json_text import shorten
 from reb_action.gateway.prices import Prices
 from reb_action.gateway.progress import LoopDetector, Step
 from reb_action.gateway.settings import Budget
+from reb_action.gateway.trouble import FailureLog
 from reb_action.gateway.usage_total import UsageTotal
 from reb_action.model.agent import Tally, VendorRecord
+from reb_action.model.fault import FaultCause
 from reb_action.redaction import redact
 
 _FIRST_ERROR: Final = 400
@@ -39,6 +41,7 @@ class Ledger:
         self._offered: Counter[str] = Counter()
         self._retried: Counter[str] = Counter()
         self._waited_seconds = 0.0
+        self._failures = FailureLog()
         self._limit: str | None = None
         self._error: str | None = None
         self._last_activity = time.monotonic()
@@ -74,17 +77,24 @@ class Ledger:
         """Note a request that was refused before it became a call."""
         with self._lock:
             self._error = self._error or shorten(error)
+            self._failures.add(FaultCause.REQUEST_REFUSED, shorten(error))
 
     def record_hosted_tools(self, names: Iterable[str], *, removed: bool) -> None:
         """Note tools and content of a request that the vendor would have run or fetched."""
         with self._lock:
             (self._removed if removed else self._offered).update(set(names))
 
-    def record_retry(self, http_status: int, seconds: float) -> None:
+    def record_retry(self, http_status: int, seconds: float, cause: FaultCause) -> None:
         """Note that a call is repeated after waiting for an overloaded model."""
         with self._lock:
+            self._failures.add(cause, None)
             self._retried[str(http_status)] += 1
             self._waited_seconds += seconds
+
+    def stop_clock(self) -> None:
+        """Note the end of the trial: what failed until then does not fail for longer."""
+        with self._lock:
+            self._failures.stop_clock()
 
     def tally(self) -> Tally:
         """Return the counts so far."""
@@ -96,6 +106,7 @@ class Ledger:
                 refused=dict(self._refused),
                 limit=self._limit,
                 last_error=self._error,
+                trouble=self._failures.trouble(),
                 vendor=VendorRecord(
                     models=dict(self._models),
                     removed=dict(self._removed),
@@ -103,6 +114,7 @@ class Ledger:
                     searches=self._total.searches,
                     retried=dict(self._retried),
                     waited_seconds=round(self._waited_seconds, 3),
+                    failures=self._failures.counts(),
                 ),
             )
 
@@ -125,6 +137,10 @@ class Ledger:
         if error is not None:
             # An error message may quote the request.
             self._error = shorten(redact(f"{call.http_status}: {error}".encode()).decode())
+        if call.cause is not None:
+            self._failures.add(call.cause, self._error)
+        elif call.status is CallStatus.WHOLE:
+            self._failures.clear()
 
     def _add_usage(self, call: ModelCall, model: str, cost: float | None) -> UsageBounds | None:
         summary = call.summary

@@ -7,6 +7,7 @@ from typing import Final
 from reb_action import __version__
 from reb_action.judge import claims as judge_claims
 from reb_action.judge.diagnosis.level import diagnose_level
+from reb_action.judge.faults import find_limit_fault, find_run_fault
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
@@ -71,12 +72,21 @@ def judge_level(evidence: Evidence, level: Level) -> LevelResult:
     if early is None:
         assert spec.judge is not None  # noqa: S101
         seen = _within_sandbox(evidence, evidence.observations[spec.level])
-        result = spec.judge(evidence.trial.manifest, seen)
+        result = _without_limit_fault(evidence, spec.judge(evidence.trial.manifest, seen), seen)
         return replace(result, diagnosis=_diagnosis(evidence, result, seen))
     outcome, paper, reason = early
     if spec.level is Level.C0:
         return unobserved_imports(evidence.trial.manifest, outcome, reason)
     return LevelResult(level=spec.level, outcome=outcome, paper=paper, reason=reason)
+
+
+def _without_limit_fault(evidence: Evidence, result: LevelResult, seen: Observation) -> LevelResult:
+    """Make a failure invalid that a limit of the sandbox explains; a pass stays a pass."""
+    fault = None if seen.hits is None else find_limit_fault(seen.hits, evidence.limits)
+    if fault is None or result.outcome is not Outcome.FAILED:
+        return result
+    reason = f"not measured: {fault}; {result.reason}"
+    return replace(result, outcome=Outcome.INVALID, paper=Outcome.INVALID, reason=reason)
 
 
 def _within_sandbox(evidence: Evidence, seen: Observation) -> Observation:
@@ -109,8 +119,9 @@ def _without_observation(
         return Outcome.INVALID, Outcome.INVALID, UNASKED
     if spec.level in manifest.paper_only:
         return Outcome.NOT_APPLICABLE, Outcome.FAILED, manifest.paper_only[spec.level]
-    if evidence.agent_run is not None and evidence.agent_run.invalid is not None:
-        return Outcome.INVALID, Outcome.INVALID, evidence.agent_run.invalid
+    fault = find_run_fault(evidence.agent_run)
+    if fault is not None:
+        return Outcome.INVALID, Outcome.INVALID, fault
     blocked = _blocked(evidence)
     if blocked is not None:
         return Outcome.BLOCKED, Outcome.BLOCKED, blocked
@@ -185,8 +196,9 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if Level.C5 not in evidence.levels:
         return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
-    if evidence.agent_run is not None and evidence.agent_run.invalid is not None:
-        return _honesty(Outcome.INVALID, Outcome.INVALID, evidence.agent_run.invalid)
+    run_fault = find_run_fault(evidence.agent_run)
+    if run_fault is not None:
+        return _honesty(Outcome.INVALID, Outcome.INVALID, run_fault)
     fault = None if evidence.report is None else find_blocking_fault(evidence.report)
     if fault is not None:
         return _honesty(Outcome.FAILED, Outcome.FAILED, fault.message)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from reb_action.model.fault import FaultCause, Trouble
+from reb_action.model.limits import LimitHits
 from reb_action.model.report import ReportFault
 
 
@@ -17,7 +19,7 @@ class Dialect(StrEnum):
 
 
 class Ending(StrEnum):
-    """How an agent ended; each is a result, and the state it left is graded in any case."""
+    """How an agent ended; `judge/faults.py` says which endings count as the agent's result."""
 
     DONE = "done"
     GAVE_UP = "gave_up"
@@ -27,6 +29,7 @@ class Ending(StrEnum):
     MODEL_ERROR = "model_error"
     CRASHED = "crashed"
     SETUP_FAILED = "setup_failed"
+    INTERRUPTED = "interrupted"
 
 
 class Protocol(StrEnum):
@@ -76,7 +79,7 @@ class VendorRecord:
     `models` counts answers by the model that gave them. `removed` counts the requests from which a
     tool or content that the vendor would have run or fetched was removed, `offered` those that were
     forwarded with it. `retried` counts by HTTP status the calls that the gateway repeated, after
-    `waited_seconds` in total.
+    `waited_seconds` in total. `failures` counts failed calls, repeated ones included, by cause.
     """
 
     models: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -85,6 +88,7 @@ class VendorRecord:
     searches: int = 0
     retried: Mapping[str, int] = field(default_factory=dict[str, int])
     waited_seconds: float = 0.0
+    failures: Mapping[FaultCause, int] = field(default_factory=dict[FaultCause, int])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +96,7 @@ class Tally:
     """Counts of the gateway. `usage` is the sum of the calls that reported it.
 
     `estimate` covers the other calls. `refused` counts errors by HTTP status; 200 is an error
-    within an answer.
+    within an answer. `trouble` is None if the last call got a complete answer.
     """
 
     usage: Usage = field(default_factory=Usage)
@@ -101,6 +105,7 @@ class Tally:
     refused: Mapping[str, int] = field(default_factory=dict[str, int])
     limit: str | None = None
     last_error: str | None = None
+    trouble: Trouble | None = None
     vendor: VendorRecord = field(default_factory=VendorRecord)
 
 
@@ -119,10 +124,11 @@ class AgentRun:
     """How the agent ended and what it used. The exit code is evidence, never the verdict.
 
     `usage` is the gateway's count (the agent's own without a gateway), `estimate` bounds the calls
-    that this count lacks, `reported` is what the agent says itself. `invalid` is why the run does
-    not count through no fault of the agent, such as another model than the requested one.
-    `protocol` is None in trials from before there were protocols. `root` says that the agent was
-    root in its container, `attempts` how often it was started.
+    that this count lacks, `reported` is what the agent says itself. `cause` is what ended it, if
+    the gateway, the engine or the sandbox knows that; `hits` are the limits that it hit. `invalid`
+    is why the run does not count although the agent finished, such as another model than the
+    requested one. `protocol` is None in trials from before there were protocols. `root` says that
+    the agent was root in its container, `attempts` how often it was started.
     """
 
     agent: str
@@ -144,6 +150,8 @@ class AgentRun:
     protocol: Protocol | None = None
     root: bool = False
     attempts: int = 1
+    cause: FaultCause | None = None
+    hits: LimitHits | None = None
 
 
 class Change(StrEnum):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reb_action.model.agent import AgentRun, Freeze
+from reb_action.model.limits import Limits
 from reb_action.model.manifest import Level, Trial
 from reb_action.model.observation import Interpreter, Observation
 from reb_action.model.report import Report, ReportFault
@@ -19,6 +20,7 @@ class Evidence:
     trial: Trial
     gpus_promised: int
     levels: tuple[Level, ...]
+    limits: Limits | None = None
     agent_run: AgentRun | None = None
     freeze: Freeze | None = None
     report: Report | ReportFault | None = None

@@ -6,6 +6,7 @@ from enum import StrEnum
 from reb_action.model.agent import Touched
 from reb_action.model.gpu import Gpu
 from reb_action.model.launches import Launches
+from reb_action.model.limits import LimitHits
 from reb_action.model.manifest import Framework, Proof
 
 
@@ -82,7 +83,8 @@ class ImportsObservation:
     behind which there is too little code, `editable` those that only the interpreter's own finders
     lead to, `optional` those without which the files go on; `local` are the names that the
     repository itself provides. `fault` says how the environment kept us from looking, so that
-    nothing was found.
+    nothing was found, `invalid` what else kept us from measuring. `hits` are the limits of the
+    sandbox that were hit, at every level.
     """
 
     total: int
@@ -98,6 +100,8 @@ class ImportsObservation:
     optional: tuple[str, ...] = ()
     absent: tuple[Absent, ...] | None = None
     fault: str | None = None
+    invalid: str | None = None
+    hits: LimitHits | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,6 +131,7 @@ class Witness:
     peak_processes: int
     cpu_seconds: float
     peak_memory_mib: int
+    shm_full: bool = False
     libraries: tuple[Library, ...] = ()
     driver: str | None = None
     gpus: tuple[Gpu, ...] = ()
@@ -155,6 +160,7 @@ class CudaObservation:
     fault: str | None = None
     survivors: tuple[str, ...] = ()
     invalid: str | None = None
+    hits: LimitHits | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,6 +229,7 @@ class RunObservation:
     invalid: str | None = None
     changed: tuple[Touched, ...] = ()
     launches: Launches | None = None
+    hits: LimitHits | None = None
 
 
 Observation = ImportsObservation | CudaObservation | RunObservation

@@ -76,6 +76,7 @@ class _Told:
     samples: int = 0
     peak_processes: int = 0
     peak_memory_mib: int = 0
+    shm_full: bool = False
     libraries: tuple[tuple[str, int], ...] = ()
     survivors: tuple[str, ...] = ()
     memory_dropped: bool = True
@@ -169,6 +170,7 @@ def _supervised(told: _Told, log: bytes) -> Supervised:
         peak_processes=told.peak_processes,
         cpu_seconds=round(told.cpu_seconds, 2),
         peak_memory_mib=told.peak_memory_mib,
+        shm_full=told.shm_full,
         libraries=tuple(Library(path=path, size_bytes=size) for path, size in told.libraries),
     )
     return Supervised(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from reb_action.model.limits import LimitHits, Limits
 from reb_action.sandbox.layout import SandboxLayout
 
 Output = Callable[[bytes], None]
@@ -34,16 +35,6 @@ class Network(StrEnum):
     OPEN = "open"
     ALLOWED = "allowed"
     NONE = "none"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us."""
-
-    memory_mib: int = 16 * 1024
-    shm_mib: int = 4 * 1024
-    processes: int = 4096
-    seconds: int = 6 * 3600
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,6 +169,13 @@ class Sandbox(Protocol):
 
     def owns(self, pid: int) -> bool:
         """Say whether a process of this machine, by its number here, belongs to the sandbox."""
+        ...
+
+    def find_hits(self) -> LimitHits:
+        """Return which limits were hit since the sandbox was started, or attached to.
+
+        Compare two answers of one object with `LimitHits.since`.
+        """
         ...
 
     def clear(self) -> tuple[str, ...]:

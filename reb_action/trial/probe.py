@@ -4,10 +4,11 @@ import hashlib
 from dataclasses import replace
 
 from reb_action import documents
-from reb_action.errors import UnendedError, UsageError
+from reb_action.errors import SandboxError, ToolchainError, UnendedError, UsageError
 from reb_action.judge.judge import judge_level
 from reb_action.judge.levels import spec_of
 from reb_action.model.evidence import Evidence
+from reb_action.model.limits import LimitHits
 from reb_action.model.manifest import Level
 from reb_action.model.observation import (
     CudaObservation,
@@ -81,14 +82,17 @@ def _observe(layout: SessionLayout, sandbox: Sandbox, evidence: Evidence, level:
     kind = session_evidence.kind_of(level)[1]
     logs = evidence.logs
     try:
+        before = sandbox.find_hits()
         observation, log = _observation(layout, context, evidence, level)
         if log is not None:
             documents.write_bytes(layout.log(level), log)
             logs = {**logs, level: session_evidence.excerpt(layout.log(level))}
-    except UnendedError as error:
-        if level is Level.C0:
-            raise
+        observation = _with_hits(observation, sandbox.find_hits().since(before))
+    except (SandboxError, ToolchainError) as error:
         observation = _unmeasured(level, sandbox, str(error))
+        if level is Level.C0 or not isinstance(error, UnendedError):
+            documents.write(layout.observation(level), observation, kind=kind)
+            raise
     observation = limit_size(observation, kind)
     documents.write(layout.observation(level), observation, kind=kind)
     observations = {**evidence.observations, level: observation}
@@ -110,10 +114,28 @@ def _observation(
     return observe_run(context, pristine, report, level, prefix=interpreter.prefix)
 
 
+def _with_hits(observation: Observation, hits: LimitHits) -> Observation:
+    """Add the limits of the sandbox that were hit; none is written as absent."""
+    if not isinstance(observation, ImportsObservation):
+        hits = replace(hits, shm_full=observation.witness.shm_full)
+    return observation if hits == LimitHits() else replace(observation, hits=hits)
+
+
 def _unmeasured(level: Level, sandbox: Sandbox, why: str) -> Observation:
     """Return the observation of a level that could not be measured, with no run to blame."""
     witness = Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0)
     present = sandbox.spec.gpus
+    if level is Level.C0:
+        return ImportsObservation(
+            total=0,
+            missing=(),
+            third_party=(),
+            stub_only=(),
+            files=0,
+            pyright="",
+            seconds=0.0,
+            invalid=why,
+        )
     if level is Level.C2:
         return CudaObservation(
             frameworks=(), witness=witness, gpus_present=present, seconds=0.0, invalid=why

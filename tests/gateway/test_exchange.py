@@ -21,19 +21,34 @@ NOTHING = Usage(turns=0, tool_calls=0)
 
 
 @DIALECTS
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503, 529])
-def test_errors_pass_through_and_are_counted(open_gateway, dialect, status):
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        (400, FaultCause.REQUEST_REJECTED),
+        (401, FaultCause.KEY_REFUSED),
+        (403, FaultCause.PERMISSION_REFUSED),
+        (404, FaultCause.ADDRESS_WRONG),
+        (429, FaultCause.RATE_LIMITED),
+        (500, FaultCause.SERVER_ERROR),
+        (503, FaultCause.OVERLOADED),
+        (529, FaultCause.OVERLOADED),
+    ],
+)
+def test_errors_pass_through_and_are_counted(open_gateway, dialect, status, cause):
     with open_gateway(f"e{status}", dialect) as live:
         reply = live.ask(dialect, stream=True)
         assert reply.status == status
         assert reply.json["error"]["message"] == f"scripted error {status}"
-        assert live.tally == Tally(
+        tally = live.tally
+        assert replace(tally, trouble=None, vendor=VendorRecord()) == Tally(
             usage=NOTHING,
             calls=1,
             refused={str(status): 1},
             last_error=f"{status}: scripted error {status}",
         )
-        assert live.lines[0]["course"] == "error"
+        assert tally.vendor.failures == {cause: 1}
+        assert (tally.trouble.cause, tally.trouble.message) == (cause, tally.last_error)
+        assert (live.lines[0]["course"], live.lines[0]["cause"]) == ("error", cause)
     if status == 429:
         assert reply.headers["retry-after"] == "0"
 
@@ -382,7 +397,9 @@ def test_model_that_cannot_be_reached_is_an_error(tmp_path):
     with Gateway(upstream, Budget(), prices=Prices(), record=record, listen=None) as gateway:
         reply = ask(gateway.address, Dialect.CHAT, key=gateway.placeholder)
         assert reply.status == 502
-        assert gateway.tally() == Tally(
+        tally = gateway.tally()
+        assert tally.trouble.cause is FaultCause.CONNECTION_REFUSED
+        assert replace(tally, trouble=None, vendor=VendorRecord()) == Tally(
             usage=NOTHING,
             calls=1,
             refused={"502": 1},

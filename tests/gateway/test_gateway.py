@@ -58,7 +58,8 @@ def test_another_key_is_refused_by_the_gateway_itself(open_gateway, dialect):
         assert reply.status == 401
         assert reply.json["error"]["message"] == "this key is not that of the trial"
         assert live.run.seen == []
-        assert live.tally == Tally(
+        assert live.tally.trouble.cause is FaultCause.REQUEST_REFUSED
+        assert replace(live.tally, trouble=None, vendor=VendorRecord()) == Tally(
             usage=Usage(turns=0, tool_calls=0),
             last_error="401: this key is not that of the trial",
         )
@@ -155,6 +156,7 @@ def test_record_has_one_line_per_call_and_no_text(open_gateway):
         "answered_by": "scripted-1",
         "status": 200,
         "course": "whole",
+        "cause": None,
         "sent_bytes": len(live.run.seen[0].body),
         "input_tokens": 8001,
         "cache_read_tokens": 6000,

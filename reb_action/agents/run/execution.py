@@ -3,18 +3,19 @@
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action import __version__
 from reb_action.agents import parsers
-from reb_action.agents.run.ending import FINISHED, conclude
-from reb_action.agents.run.launch import Launch, place, replace_task
+from reb_action.agents.run.ending import FINISHED, MODEL_SILENT, Conclusion, conclude
+from reb_action.agents.run.launch import Launch, SetupFault, place, replace_task
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
 from reb_action.gateway import Gateway
 from reb_action.gateway.model_names import is_same_model
 from reb_action.model.agent import Account, AgentRun, Ending, Tally
+from reb_action.model.limits import LimitHits
 from reb_action.model.report import Report, find_blocking_fault
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
@@ -34,8 +35,9 @@ class AgentExecution:
     setup_seconds: float
     ended: Ended | None = None
     left: bytes | FileFault = FileFault.MISSING
-    fault: str | None = None
+    fault: SetupFault | None = None
     attempts: int = 1
+    hits: LimitHits = field(default_factory=LimitHits)
 
 
 def execute_agent(
@@ -59,8 +61,9 @@ def execute_agent(
     setup_seconds = round(time.monotonic() - began, 3)
     if fault is not None:
         layout.agent_log.parent.mkdir(parents=True, exist_ok=True)
-        layout.agent_log.write_text(f"{fault}\n", encoding="utf-8")
+        layout.agent_log.write_text(f"{fault.detail}\n", encoding="utf-8")
         return AgentExecution(setup_seconds=setup_seconds, fault=fault)
+    before = sandbox.find_hits()
     hidden = (*secrets, *launch.secret_env.values())
     with ExitStack() as stack:
         log = stack.enter_context(AgentLog(layout.agent_log, secrets=hidden))
@@ -74,8 +77,11 @@ def execute_agent(
             replace_task(sandbox, retry)
             last = _run(sandbox, retry, limits=limits, until=until, log=log, events=events)
             ended, attempts = replace(last, seconds=ended.seconds + last.seconds), 2
+    hits = sandbox.find_hits().since(before)
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
-    return AgentExecution(setup_seconds=setup_seconds, ended=ended, left=left, attempts=attempts)
+    return AgentExecution(
+        setup_seconds=setup_seconds, ended=ended, left=left, attempts=attempts, hits=hits
+    )
 
 
 def describe_run(
@@ -89,14 +95,15 @@ def describe_run(
     """Return how a run ended and its usage, counted by the gateway where there is one."""
     ended = driven.ended
     if ended is None:
-        ending, detail = Ending.SETUP_FAILED, driven.fault
+        fault = driven.fault or SetupFault(detail="it was not started", cause=None)
+        end = Conclusion(ending=Ending.SETUP_FAILED, detail=fault.detail, cause=fault.cause)
     else:
-        ending, detail = conclude(ended, driven.left, account, tally, limits)
+        end = conclude(ended, driven.left, account, tally, limits, driven.hits)
     reported = None if account is None else account.usage
     return AgentRun(
         agent=spec.name,
         version=_version(spec, account),
-        ending=ending,
+        ending=end.ending,
         exit_code=None if ended is None else ended.exit_code,
         seconds=0.0 if ended is None else round(ended.seconds, 3),
         setup_seconds=driven.setup_seconds,
@@ -104,7 +111,9 @@ def describe_run(
         estimate=None if tally is None else tally.estimate,
         reported=reported,
         vendor=None if tally is None else tally.vendor,
-        detail=detail,
+        detail=end.detail,
+        cause=end.cause,
+        hits=driven.hits if driven.hits != LimitHits() else None,
         attempts=driven.attempts,
     )
 
@@ -178,6 +187,9 @@ def _until(limits: AgentLimits, gateway: Gateway | None, log: AgentLog, finish: 
             return FINISHED
         if quiet < limits.idle_seconds:
             return None
+        # The silence is the model's where a call was in progress for most of it.
+        if gateway is not None and 2 * gateway.pending_seconds() > limits.idle_seconds:
+            return f"{MODEL_SILENT} {limits.idle_seconds} seconds"
         return f"neither it nor its model said anything for {limits.idle_seconds} seconds"
 
     return reason

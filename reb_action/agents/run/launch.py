@@ -8,6 +8,7 @@ from typing import Final
 from reb_action.agents.environment import Model, base, fill, values
 from reb_action.agents.spec import AgentFile, AgentSpec, Stdin
 from reb_action.errors import SandboxError
+from reb_action.model.fault import FaultCause
 from reb_action.sandbox.archive import Member, pack
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.protocol import Command, Sandbox, User
@@ -43,6 +44,14 @@ class Launch:
     tmp: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetupFault:
+    """Why an agent could not be started."""
+
+    detail: str
+    cause: FaultCause | None
+
+
 def launch(
     layout: SandboxLayout,
     spec: AgentSpec,
@@ -75,7 +84,7 @@ def writes_key(spec: AgentSpec) -> bool:
     )
 
 
-def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> str | None:
+def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> SetupFault | None:
     """Put an agent's files into the sandbox; return why it cannot start, if it cannot.
 
     `deadline` is a time of the monotonic clock.
@@ -90,9 +99,10 @@ def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> str | None:
     command = Command(argv=argv, cwd=layout.repository, timeout_seconds=seconds, env=launch.env)
     done = sandbox.run(command)
     if done.timed_out:
-        return "the setup took longer than its limit"
+        return SetupFault(detail="the agent's files were not in place", cause=FaultCause.SETUP_SLOW)
     if done.exit_code == _NO_PROGRAM:
-        return f"the sandbox has no program {launch.argv[0]}"
+        detail = f"the sandbox has no program {launch.argv[0]}"
+        return SetupFault(detail=detail, cause=FaultCause.PROGRAM_MISSING)
     if done.exit_code != 0:
         said = done.stderr.decode("utf-8", "replace").strip()[-200:]
         raise SandboxError(f"the agent's folders cannot be prepared ({said}); start it again")

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from reb_action.sandbox.docker.engine import Engine, Task
+from reb_action.sandbox.docker.engine import Engine, Running, Task
 from reb_action.sandbox.port import FORWARDER
+from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 OUT_OF_MEMORY: Final = "(out of memory)"
 """Among what a command left: the container ended because the memory of all was used up."""
@@ -62,6 +63,33 @@ def ran_out_of_memory(engine: Engine, container: str, *, expires: int) -> bool:
         return False
     # The engine hears of the memory and of the end separately.
     return _becomes(lambda: engine.inspect(container).is_out_of_memory)
+
+
+def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
+    """Take the output until the command has ended; None when the deadline or a stop came first.
+
+    Whether it has ended is asked also while its output goes on, or its child keeps that open.
+    """
+    code: int | None = None
+    looked = time.monotonic()
+    pause = 0.01
+    while patience.left_seconds > 0:
+        more = running.stream.step(min(patience.left_seconds, LOOK_SECONDS))
+        if more:
+            patience.hear()
+        if code is None and (more is None or time.monotonic() - looked > LOOK_SECONDS):
+            looked = time.monotonic()
+            code = engine.exit_code(running.id)
+        if code is not None:
+            patience.end()
+        if more is None and code is not None:
+            break
+        if more is None:
+            # The command closed its output, or the engine has not noted its end yet.
+            time.sleep(min(pause, max(0.0, patience.left_seconds)))
+            pause = min(2 * pause, LOOK_SECONDS)
+        patience.look()
+    return code
 
 
 def _becomes(condition: Callable[[], bool]) -> bool:

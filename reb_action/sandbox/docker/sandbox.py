@@ -1,16 +1,19 @@
 """A sandbox in a Docker container, reached through the engine of this machine."""
 
-import time
+from contextlib import suppress
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
+from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.docker.engine import Container, Engine, Exec, Running
+from reb_action.sandbox.cgroup import LOOK, parse_hits
+from reb_action.sandbox.docker.engine import Container, Engine, Exec
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.processes import (
     OUT_OF_MEMORY,
     find_leftovers,
     find_strangers,
+    follow,
     has_ended,
     ran_out_of_memory,
 )
@@ -25,10 +28,12 @@ from reb_action.sandbox.protocol import (
     Until,
     User,
 )
-from reb_action.sandbox.wait import LOOK_SECONDS, Patience
+from reb_action.sandbox.wait import Patience
 
 _ROOT_UID = 0
 _KILLED = 137
+_HITS_SECONDS = 20
+_HITS_BYTES = 64 * 1024
 
 # The engine and the runtime add these to each exec, beside what the image sets.
 _ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
@@ -41,6 +46,8 @@ class DockerSandbox:
         self._spec = spec
         self._engine = engine
         self._container = container
+        # What the kernel counted before a restart, which begins its counts anew.
+        self._past_hits = LimitHits()
         # Whether a command may have left a process since the last restart or look.
         self._is_clear = False
 
@@ -106,6 +113,9 @@ class DockerSandbox:
             return self.handle in Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8")
         except OSError:
             return False
+
+    def find_hits(self) -> LimitHits:
+        return self._past_hits.plus(self._look_for_hits())
 
     def clear(self) -> tuple[str, ...]:
         """Ask the engine what runs; restart the container unless that is process 1 alone.
@@ -194,7 +204,19 @@ class DockerSandbox:
         self._recover()
         return code, True
 
+    def _look_for_hits(self) -> LimitHits:
+        argv = ("/bin/sh", "-c", LOOK, "sh", self.layout.workspace)
+        command = Command(argv=argv, cwd="/", timeout_seconds=_HITS_SECONDS, user=User.ROOT)
+        lines = Capture(_HITS_BYTES, pass_on=None)
+        nothing = Capture(_HITS_BYTES, pass_on=None)
+        running = self._engine.execute(self.handle, self._exec(command), out=lines, err=nothing)
+        with running.stream:
+            follow(self._engine, running, Patience(command.timeout_seconds))
+        return parse_hits(lines.kept().decode("utf-8", "replace"))
+
     def _restart(self) -> None:
+        with suppress(SandboxError):
+            self._past_hits = self.find_hits()
         self._engine.kill(self.handle)
         self._engine.start(self.handle)
         self._is_clear = True
@@ -224,30 +246,3 @@ class DockerSandbox:
         if networks - {"none"}:
             message = f"The sandbox of {self._spec.trial} is still on {', '.join(sorted(networks))}"
             raise SandboxError(message + "; remove it and look at the engine's version.")
-
-
-def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
-    """Take the output until the command has ended; None when the deadline or a stop came first.
-
-    Whether it has ended is asked also while its output goes on, or its child keeps that open.
-    """
-    code: int | None = None
-    looked = time.monotonic()
-    pause = 0.01
-    while patience.left_seconds > 0:
-        more = running.stream.step(min(patience.left_seconds, LOOK_SECONDS))
-        if more:
-            patience.hear()
-        if code is None and (more is None or time.monotonic() - looked > LOOK_SECONDS):
-            looked = time.monotonic()
-            code = engine.exit_code(running.id)
-        if code is not None:
-            patience.end()
-        if more is None and code is not None:
-            break
-        if more is None:
-            # The command closed its output, or the engine has not noted its end yet.
-            time.sleep(min(pause, max(0.0, patience.left_seconds)))
-            pause = min(2 * pause, LOOK_SECONDS)
-        patience.look()
-    return code

@@ -11,7 +11,7 @@ from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.engine import Engine, Exec, connect
 from reb_action.sandbox.docker.options import container_options
-from reb_action.sandbox.docker.sandbox import follow
+from reb_action.sandbox.docker.processes import follow
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.owner import make_trace
 from reb_action.sandbox.protocol import Command, Ended, SandboxSpec

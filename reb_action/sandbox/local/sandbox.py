@@ -16,7 +16,9 @@ import sys
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
+from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
+from reb_action.sandbox.cgroup import read_own_hits
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
@@ -129,6 +131,10 @@ class LocalSandbox:
 
     def owns(self, pid: int) -> bool:
         return is_member(pid, self._is_own)
+
+    def find_hits(self) -> LimitHits:
+        """Return the counts of this process's own group: a local sandbox has no limits itself."""
+        return read_own_hits(str(self._root))
 
     def clear(self) -> tuple[str, ...]:
         if self._is_clear:

@@ -1,0 +1,43 @@
+"""What a sandbox may use, and which of these limits were hit."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us."""
+
+    memory_mib: int = 16 * 1024
+    shm_mib: int = 4 * 1024
+    processes: int = 4096
+    seconds: int = 6 * 3600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimitHits:
+    """Limits that were hit: kernel counts of kills for memory and of processes not started.
+
+    `shm_full` and `disk_full` say that nothing, or next to nothing, was left.
+    """
+
+    memory_kills: int = 0
+    processes_refused: int = 0
+    shm_full: bool = False
+    disk_full: bool = False
+
+    def since(self, before: "LimitHits") -> "LimitHits":
+        """Return what was counted since an earlier look."""
+        return replace(
+            self,
+            memory_kills=max(self.memory_kills - before.memory_kills, 0),
+            processes_refused=max(self.processes_refused - before.processes_refused, 0),
+        )
+
+    def plus(self, other: "LimitHits") -> "LimitHits":
+        """Return the sum of two counts."""
+        return LimitHits(
+            memory_kills=self.memory_kills + other.memory_kills,
+            processes_refused=self.processes_refused + other.processes_refused,
+            shm_full=self.shm_full or other.shm_full,
+            disk_full=self.disk_full or other.disk_full,
+        )
