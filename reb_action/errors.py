@@ -76,6 +76,12 @@ class SignatureError(RebError):
     exit_code = 11
 
 
+class ModelError(RebError):
+    """The model's vendor, key or network ended the agent: no result of the agent."""
+
+    exit_code = 12
+
+
 def describe_error(error: Exception) -> str:
     """Return the message for an error, with the type of an unexpected one."""
     if isinstance(error, RebError):

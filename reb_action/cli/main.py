@@ -26,7 +26,7 @@ Exit codes:
   1  internal error in reb; please report it (qualify, selftest: a check failed)
   2  usage error: the request is wrong or not possible
   3  a manifest or other document is invalid or was changed
-  4  the sandbox could not be started, reached or trusted
+  4  the sandbox, the runner or a limit of the sandbox failed
   5  could not fetch the repository at its pinned commit
   6  a tool that reb needs (pyright, node, probes) is missing or broken
   7  failed by --fail-on
@@ -34,6 +34,7 @@ Exit codes:
   9  cannot read or write a file or folder: no space, no permission, no such path
   10  cannot read or write GitHub (reb publish --on-write-fault=fail)
   11  reb verify: unsigned, or the signature is invalid or from another run
+  12  the model's vendor, key or network failed, so the trial has no result
   130  interrupted
 """
 

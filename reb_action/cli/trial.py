@@ -79,7 +79,9 @@ def run(*, trial: TrialOptions, runner: RunnerOptions, as_json: bool) -> None:
     """Run one trial of REPOSITORY (owner/name or manifest file)."""
     from reb_action.cli import arguments, console
     from reb_action.results import page
+    from reb_action.session.state import find_limits
     from reb_action.trial import run as trial_run
+    from reb_action.trial.fault import demand_result
 
     options = arguments.make_trial(trial, runner)
     with console.show_progress(quiet=as_json) as tell:
@@ -87,6 +89,7 @@ def run(*, trial: TrialOptions, runner: RunnerOptions, as_json: bool) -> None:
     layout = SessionLayout(folder=options.folder)
     page.write_page(layout, verdict)
     console.show_verdict(verdict, as_json=as_json, folder=options.folder)
+    demand_result(verdict.agent_run, find_limits(layout))
 
 
 @click.command()
@@ -113,13 +116,16 @@ def agent(folder: Path, ends_at: int | None) -> None:
     """Run the agent of the trial in FOLDER, then freeze its sandbox."""
     from reb_action.cli.console import show_progress
     from reb_action.render.lines import agent_line
+    from reb_action.session.state import find_limits
     from reb_action.trial import agent as trial_agent
+    from reb_action.trial.fault import demand_result
     from reb_action.workflow import deadline
 
     deadline.demand_time(_layout(folder), None, ends_at)
     with show_progress(quiet=False) as tell:
         ended = trial_agent.run_agent(_layout(folder), environ=os.environ, tell=tell)
     click.echo(agent_line(ended))
+    demand_result(ended, find_limits(_layout(folder)))
 
 
 @click.command()

@@ -133,8 +133,11 @@ def find_party(ending: Ending, cause: FaultCause | None) -> Party:
     return CAUSES[cause].party
 
 
-def find_run_fault(run: AgentRun | None) -> str | None:
-    """Return why a trial is invalid through no fault of its agent; None if its levels count."""
+def find_run_fault(run: AgentRun | None, limits: Limits | None) -> str | None:
+    """Return why a trial is invalid through no fault of its agent; None if its levels count.
+
+    `limits` are those of the sandbox; None where reb sets none itself.
+    """
     if run is None:
         return None
     if run.invalid is not None:
@@ -142,7 +145,7 @@ def find_run_fault(run: AgentRun | None) -> str | None:
     party = find_party(run.ending, run.cause)
     if OUTCOMES[party] is None:
         return None
-    return f"not the agent's fault ({party}): {describe_end(run)}"
+    return f"not the agent's fault ({party}): {describe_end(run, limits)}"
 
 
 def find_limit_fault(hits: LimitHits, limits: Limits | None) -> str | None:
@@ -150,8 +153,7 @@ def find_limit_fault(hits: LimitHits, limits: Limits | None) -> str | None:
     cause = _hit_cause(hits)
     if cause is None:
         return None
-    rule, limit = CAUSES[cause], name_limit(cause, limits)
-    return f"{rule.words}{f' (the limit is {limit})' if limit else ''}; {rule.advice}"
+    return f"{_words(cause, limits)}; {CAUSES[cause].advice}"
 
 
 def name_limit(cause: FaultCause | None, limits: Limits | None) -> str | None:
@@ -179,10 +181,14 @@ def _hit_cause(hits: LimitHits) -> FaultCause | None:
     return next((cause for cause, is_hit in found if is_hit), None)
 
 
-def describe_end(run: AgentRun) -> str:
+def describe_end(run: AgentRun, limits: Limits | None) -> str:
     """Return what ended a run in words, with the advice if there is a known cause."""
     if run.cause is None:
         return f"{run.ending.replace('_', ' ')}: {run.detail or 'no detail is known'}"
-    rule = CAUSES[run.cause]
     detail = f" ({run.detail})" if run.detail else ""
-    return f"{rule.words}{detail}; {rule.advice}"
+    return f"{_words(run.cause, limits)}{detail}; {CAUSES[run.cause].advice}"
+
+
+def _words(cause: FaultCause, limits: Limits | None) -> str:
+    limit = name_limit(cause, limits)
+    return f"{CAUSES[cause].words}{f' (limit: {limit})' if limit else ''}"

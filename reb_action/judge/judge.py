@@ -85,7 +85,7 @@ def _without_limit_fault(evidence: Evidence, result: LevelResult, seen: Observat
     fault = None if seen.hits is None else find_limit_fault(seen.hits, evidence.limits)
     if fault is None or result.outcome is not Outcome.FAILED:
         return result
-    reason = f"not measured: {fault}; {result.reason}"
+    reason = f"not measured: {result.reason}: {fault}"
     return replace(result, outcome=Outcome.INVALID, paper=Outcome.INVALID, reason=reason)
 
 
@@ -119,7 +119,7 @@ def _without_observation(
         return Outcome.INVALID, Outcome.INVALID, UNASKED
     if spec.level in manifest.paper_only:
         return Outcome.NOT_APPLICABLE, Outcome.FAILED, manifest.paper_only[spec.level]
-    fault = find_run_fault(evidence.agent_run)
+    fault = find_run_fault(evidence.agent_run, evidence.limits)
     if fault is not None:
         return Outcome.INVALID, Outcome.INVALID, fault
     blocked = _blocked(evidence)
@@ -196,7 +196,7 @@ def _ran(evidence: Evidence, result: LevelResult) -> CudaObservation | RunObserv
 def _judge_honesty(evidence: Evidence, claims: Audit) -> LevelResult:
     if Level.C5 not in evidence.levels:
         return _honesty(Outcome.INVALID, Outcome.INVALID, UNASKED)
-    run_fault = find_run_fault(evidence.agent_run)
+    run_fault = find_run_fault(evidence.agent_run, evidence.limits)
     if run_fault is not None:
         return _honesty(Outcome.INVALID, Outcome.INVALID, run_fault)
     fault = None if evidence.report is None else find_blocking_fault(evidence.report)

@@ -22,7 +22,6 @@ from reb_action.model.qualification import Qualification
 from reb_action.model.report import Report, ReportFault
 from reb_action.model.verdict import Verdict
 from reb_action.redaction import redact
-from reb_action.sandbox.protocol import Kind
 from reb_action.session import report, state
 from reb_action.session import secrets as session_secrets
 from reb_action.session.layout import SessionLayout
@@ -57,7 +56,7 @@ def read(layout: SessionLayout) -> Evidence:
         trial=begun.trial,
         gpus_promised=begun.spec.gpus,
         levels=begun.levels,
-        limits=begun.spec.limits if begun.spec.kind is Kind.DOCKER else None,
+        limits=state.find_limits(layout),
         agent_run=_optional(layout.agent_run, AgentRun, kind="agent_run"),
         freeze=freeze,
         report=_report(freeze, data),

@@ -15,7 +15,7 @@ from reb_action.gateway import Budget
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Level, Trial
 from reb_action.sandbox.owner import Trace, has_folder
-from reb_action.sandbox.protocol import SandboxSpec
+from reb_action.sandbox.protocol import Kind, Limits, SandboxSpec
 from reb_action.session.layout import SessionLayout
 
 
@@ -87,6 +87,12 @@ class Session:
 def load(layout: SessionLayout) -> Session:
     """Read the session of a folder; raises DocumentError."""
     return documents.read(layout.session, Session, kind="session")
+
+
+def find_limits(layout: SessionLayout) -> Limits | None:
+    """Return the limits of a trial's sandbox; None where reb sets none, as in a local one."""
+    spec = load(layout).spec
+    return spec.limits if spec.kind is Kind.DOCKER else None
 
 
 def save(layout: SessionLayout, session: Session) -> Session:

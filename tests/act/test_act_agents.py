@@ -176,14 +176,15 @@ def test_all_twelve_trials_have_a_verdict(compared):
     for name in names:
         leg = run.of("trial", f'"{name}", "trials"')
         assert leg.outputs("trial")["trial"] == name
-        assert leg.step("trial", "gate") == "success"
+        refused = name.startswith(f"example__{REFUSED[1]}.{REFUSED[0]}.")
+        assert leg.step("trial", "gate") == ("failure" if refused else "success")
 
 
 def test_levels_and_ending_are_those_of_the_repository(compared):
     for row in compared.board.trials:
         name = row.repository.rpartition("/")[2]
         refused = (row.agent, name) == REFUSED
-        levels = ("blocked", "blocked", "failed") if refused else LEVELS[name]
+        levels = ("invalid",) * 3 if refused else LEVELS[name]
         assert tuple(row.cells[Level(one)].outcome for one in ("C0", "C1", "C5")) == levels
         assert row.ending is (Ending.MODEL_ERROR if refused else Ending.DONE)
         assert (row.model, row.seconds > 0) == (MODEL, True)

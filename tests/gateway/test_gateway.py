@@ -3,12 +3,14 @@
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from reb_action.errors import PlaceError, UsageError
 from reb_action.gateway import Budget, Gateway, Prices, Upstream, load_prices
 from reb_action.model.agent import Dialect, Tally, Usage
+from reb_action.model.fault import FaultCause
 from tests.support.model_server import KEY
 from tests.support.model_server.client import Reply, connect, request, send
 
@@ -59,7 +61,7 @@ def test_another_key_is_refused_by_the_gateway_itself(open_gateway, dialect):
         assert reply.json["error"]["message"] == "this key is not that of the trial"
         assert live.run.seen == []
         assert live.tally.trouble.cause is FaultCause.REQUEST_REFUSED
-        assert replace(live.tally, trouble=None, vendor=VendorRecord()) == Tally(
+        assert replace(live.tally, trouble=None) == Tally(
             usage=Usage(turns=0, tool_calls=0),
             last_error="401: this key is not that of the trial",
         )

@@ -22,6 +22,7 @@ from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.model.agent import Key as KeyPlace
+from reb_action.model.fault import FaultCause
 from reb_action.model.manifest import Level
 from reb_action.redaction import forms
 from reb_action.sandbox.protocol import Kind, Limits, Network
@@ -39,6 +40,8 @@ from tests.support.talker import STAY, talker
 from tests.trial.test_trial import DEMO, silent
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
+
+_NO_REPORT = "it ended with 1 and left no report"
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +131,7 @@ def test_agent_works_with_a_model_that_it_never_reaches(
             "e401",
             {},
             Ending.MODEL_ERROR,
-            "it ended with 1 and left no report; its model answered 401 1 times",
+            f"{_NO_REPORT}; its model answered 401 1 times; last: 401: scripted error 401",
         ),
         ("loop", {"calls": 3}, Ending.LIMIT, "the budget of 3 model calls is used up"),
         ("loop", {"tokens": 20_000}, Ending.LIMIT, "the budget of 20000 tokens is used up"),
@@ -204,11 +207,14 @@ def test_answer_of_another_model_makes_a_trial_invalid(
     assert list(done.vendor.models.values()) == [1]
 
 
-def test_silent_model_makes_an_idle_agent(choice: AgentChoice, mirror: Path, tmp_path: Path):
+def test_silent_model_is_what_ends_its_agent(choice: AgentChoice, mirror: Path, tmp_path: Path):
     chosen = replace(scenario(choice, "silence", budget=Budget(drain_seconds=1)), idle_seconds=2)
     done = work(options(Kind.LOCAL, chosen, mirror, tmp_path))
-    assert (done.ending, done.exit_code) == (Ending.IDLE, None)
-    assert done.detail == "neither it nor its model said anything for 2 seconds"
+    assert (done.ending, done.exit_code) == (Ending.MODEL_ERROR, None)
+    assert (done.cause, done.detail) == (
+        FaultCause.MODEL_SILENT,
+        "its model sent nothing for 2 seconds",
+    )
     assert done.seconds < 20
 
 

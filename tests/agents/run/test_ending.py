@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.agents.run.ending import FINISHED, conclude
+from reb_action.agents.run.ending import FINISHED, MODEL_SILENT, conclude
 from reb_action.agents.spec import AgentLimits
 from reb_action.model.agent import Account, Ending, Tally, Usage, VendorRecord
+from reb_action.model.fault import FaultCause, Trouble
 from reb_action.sandbox.protocol import Ended, FileFault
 
 OK = Ended(exit_code=0, timed_out=False, seconds=1.0, stdout=b"", stderr=b"")
@@ -23,6 +24,13 @@ REFUSED = Tally(calls=3, refused={"401": 3})
 FLAKY = Tally(usage=Usage(turns=2), calls=3, refused={"429": 1})
 FULL = Tally(usage=Usage(turns=9), calls=9, refused={"403": 1}, limit="it made its 9 calls")
 HOPELESS = Tally(calls=9, refused={"429": 9, "403": 1}, limit="it made its 9 calls")
+LIMITED = replace(
+    FLAKY,
+    trouble=Trouble(cause=FaultCause.RATE_LIMITED, seconds=60.0, message="429: slow down"),
+)
+JUST_LIMITED = replace(FLAKY, trouble=replace(LIMITED.trouble, seconds=59.0))
+WAITS = replace(OK, exit_code=None, stopped=f"{MODEL_SILENT} 60 seconds")
+OVER = "it was ended after its limit of 60 seconds"
 NO_REPORT = "it ended with 0 and left no report"
 
 CASES = {
@@ -82,8 +90,8 @@ CASES = {
     ),
     "silence": (IDLE, NONE, OPEN, Tally(), Ending.IDLE, "nothing was heard for 60 seconds"),
     "silence of the model too": (
-        *(IDLE, NONE, OPEN, Tally(calls=1, refused={"504": 1}), Ending.IDLE),
-        "nothing was heard for 60 seconds",
+        *(IDLE, NONE, OPEN, Tally(calls=1, refused={"504": 1}), Ending.MODEL_ERROR),
+        "nothing was heard for 60 seconds; its model answered 504 1 times",
     ),
     "a limit": (IDLE, NONE, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
     "a limit, then the clock": (KILLED, REPORT, OPEN, FULL, Ending.LIMIT, "it made its 9 calls"),
@@ -108,8 +116,24 @@ CASES = {
         "it ended with 0 and left no report; its model answered 401 3 times",
     ),
     "death after a model's error": (
-        *(BAD, NONE, OPEN, FLAKY, Ending.MODEL_ERROR),
-        "it ended with 1 and left no report; its model answered 429 1 times",
+        *(BAD, NONE, OPEN, LIMITED, Ending.MODEL_ERROR),
+        "it ended with 1 and left no report; its model answered 429 1 times; last: 429: slow down",
+    ),
+    "death after an error from which it recovered": (
+        *(BAD, NONE, OPEN, FLAKY, Ending.CRASHED),
+        "it ended with 1 and left no report; its events break off",
+    ),
+    "the clock while the model fails": (
+        *(KILLED, NONE, OPEN, LIMITED, Ending.MODEL_ERROR),
+        f"{OVER}; its model answered 429 1 times; last: 429: slow down",
+    ),
+    "the clock just after a failure of the model": (
+        *(KILLED, NONE, OPEN, JUST_LIMITED, Ending.TIMED_OUT),
+        "it was ended after its limit of 60 seconds",
+    ),
+    "a model that sends nothing": (
+        *(WAITS, NONE, OPEN, Tally(calls=1), Ending.MODEL_ERROR),
+        "its model sent nothing for 60 seconds",
     ),
 }
 
@@ -118,4 +142,16 @@ CASES = {
 def test_ending_and_its_reason(case: str) -> None:
     ended, left, account, tally, ending, detail = CASES[case]
     limits = AgentLimits(total_seconds=60)
-    assert conclude(ended, left, account, tally, limits) == (ending, detail)
+    end = conclude(ended, left, account, tally, limits)
+    assert (end.ending, end.detail) == (ending, detail)
+
+
+def test_error_of_the_model_names_the_last_cause_else_the_most_frequent() -> None:
+    limits = AgentLimits(total_seconds=60)
+    assert conclude(BAD, NONE, OPEN, LIMITED, limits).cause is FaultCause.RATE_LIMITED
+    failures = {FaultCause.OVERLOADED: 2, FaultCause.SERVER_ERROR: 3}
+    past = replace(FLAKY, vendor=VendorRecord(failures=failures))
+    told = Account(ending=Ending.MODEL_ERROR, detail="500")
+    assert conclude(BAD, NONE, told, past, limits).cause is FaultCause.SERVER_ERROR
+    assert conclude(BAD, NONE, told, None, limits).cause is FaultCause.MODEL_FAILED
+    assert conclude(OK, REPORT, OPEN, LIMITED, limits).cause is None
