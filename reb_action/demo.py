@@ -9,9 +9,9 @@ from typing import Final
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
 from reb_action.model.manifest import Manifest
+from reb_action.model.progress import Progress
 from reb_action.model.report import Report
 from reb_action.model.verdict import Verdict
-from reb_action.progress import Progress
 from reb_action.resources import data_folder
 from reb_action.results import page
 from reb_action.sandbox.protocol import Kind

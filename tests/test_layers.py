@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "reb_action"
 
 FLOORS = (
-    "errors model progress redaction resources",
+    "errors model redaction resources",
     "documents imports judge score",
     "corpus gateway github sandbox",
     "render session source",

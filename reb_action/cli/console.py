@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.render.escape import log
 from reb_action.render.lines import stamp_line
 from reb_action.render.quantities import clock

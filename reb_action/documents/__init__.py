@@ -19,8 +19,8 @@ from reb_action.documents.files import (
     write,
     write_bytes,
 )
-from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.schema import find_field_problems, find_problem
+from reb_action.documents.strict_json import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.tolerant import (
     TolerantJson,
     find_oddity,

@@ -8,8 +8,8 @@ from typing import Final, TypeVar, cast
 
 import cattrs
 
-from reb_action.documents.parsing import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.schema import find_problem
+from reb_action.documents.strict_json import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.errors import DocumentError
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
-from reb_action.documents.parsing import Json, show
+from reb_action.documents.strict_json import Json, show
 from reb_action.resources import data_folder
 
 

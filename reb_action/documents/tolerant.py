@@ -1,7 +1,7 @@
 """Parses JSON that an agent wrote: names each fault of the text and keeps what can be read.
 
-Our own documents are read strictly (`parsing.py`). Here one mistake must not lose the rest. Size is
-bounded by the caller, depth and numbers are bounded here, so that hostile text costs little.
+`strict_json.py` reads our own documents. Here one mistake must not lose the rest. The caller bounds
+the size; depth and numbers are bounded here, so that hostile text costs little.
 """
 
 import codecs
@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.documents.parsing import SURROGATE, Json, NotJsonError, show, syntax_clause, walk
+from reb_action.documents.strict_json import (
+    SURROGATE,
+    Json,
+    NotJsonError,
+    show,
+    syntax_clause,
+    walk,
+)
 
 # Python's parser recurses once for each level and gives up near 1,000 frames of any kind.
 _DEEPEST: Final = 500

@@ -12,8 +12,8 @@ from reb_action.model.agent import Change, Touched
 from reb_action.probe.context import ProbeContext
 from reb_action.probe.survey import Restored, Survey, escape_path, protect, restore, survey
 from reb_action.sandbox.archive import Member, pack
-from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source
+from reb_action.source.source_archive import pack_files
 
 _CHANGES_LIMIT: Final = 200
 

@@ -10,8 +10,8 @@ from reb_action.model.agent import Change, Touched
 from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.probe.hooks import StartedInterpreter
 from reb_action.sandbox.protocol import Command, Ended
-from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source
+from reb_action.source.source_archive import pack_files
 
 _TIMEOUT_SECONDS: Final = 600
 _OUTPUT_LIMIT: Final = 64 * 1024 * 1024

@@ -15,7 +15,7 @@ from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import Pacing
 from reb_action.model.manifest import Level
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.publish import delivery, run
 from reb_action.publish.delivery import WriteResult
 from reb_action.publish.options import PublishOptions

@@ -16,11 +16,11 @@ from reb_action import documents
 from reb_action.corpus import manifests, qualification
 from reb_action.errors import ToolchainError, UsageError
 from reb_action.model.manifest import Framework, Level, Manifest, Outcome
+from reb_action.model.progress import Progress
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
 from reb_action.probe import gpu_witness
 from reb_action.probe.imports import read_sources
-from reb_action.progress import Progress
 from reb_action.qualify import oracle
 from reb_action.qualify.oracle import Building, Sabotage
 from reb_action.qualify.shadow import shadow_of

@@ -7,8 +7,8 @@ from reb_action.corpus import manifests, paper
 from reb_action.errors import RebError, UsageError
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
+from reb_action.model.progress import Progress
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.progress import Progress
 from reb_action.resources import data_folder
 from reb_action.results import collection
 from reb_action.results.collection import Collected

@@ -6,9 +6,9 @@ from pathlib import Path
 from reb_action import documents
 from reb_action.errors import UsageError
 from reb_action.model.plan import Plan
+from reb_action.model.progress import Progress
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
-from reb_action.progress import Progress
 from reb_action.render.html import site
 from reb_action.results import page, scoreboard
 from reb_action.results.collection import Collected

@@ -26,7 +26,7 @@ from reb_action.agents.run.prompt import (
 from reb_action.agents.spec import AgentLimits, AgentSpec, Task
 from reb_action.errors import UsageError
 from reb_action.model.agent import AgentRun, Key, Protocol
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session import secrets as session_secrets

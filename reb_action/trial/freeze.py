@@ -7,6 +7,7 @@ from typing import Final
 from reb_action import documents
 from reb_action.model.agent import Freeze
 from reb_action.model.observation import Interpreter
+from reb_action.model.progress import Progress
 from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_blocking_fault
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import ModuleScan, scan_modules
@@ -14,7 +15,6 @@ from reb_action.probe.guard import protect_tracked_files
 from reb_action.probe.hooks import StartedInterpreter, limit_hooks
 from reb_action.probe.interpreter import observe_interpreter
 from reb_action.probe.survey import Restored, Survey, restore, survey
-from reb_action.progress import Progress
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
 from reb_action.session import report, state

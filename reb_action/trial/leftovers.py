@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from reb_action.agents import install
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.owner import Trace
 from reb_action.sandbox.protocol import Kind, SandboxSpec

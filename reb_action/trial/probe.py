@@ -17,13 +17,13 @@ from reb_action.model.observation import (
     RunObservation,
     Witness,
 )
+from reb_action.model.progress import Progress
 from reb_action.model.report import Report
 from reb_action.model.verdict import LevelResult
 from reb_action.probe.context import ProbeContext
 from reb_action.probe.cuda import observe_cuda
 from reb_action.probe.imports import Reported, observe_imports
 from reb_action.probe.run import observe_run
-from reb_action.progress import Progress
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Sandbox
 from reb_action.session import evidence as session_evidence

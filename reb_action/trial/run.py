@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from reb_action.errors import RebError, describe_error
 from reb_action.model.manifest import Level
+from reb_action.model.progress import Progress
 from reb_action.model.verdict import LevelResult, Verdict
-from reb_action.progress import Progress
 from reb_action.render.lines import agent_line
 from reb_action.session.layout import SessionLayout
 from reb_action.session.verdict import conclude

@@ -15,14 +15,14 @@ from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Trial
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import checkout as source_checkout
-from reb_action.source import copies, entrypoints
+from reb_action.source import entrypoints, source_archive
 from reb_action.trial import leftovers
 from reb_action.trial.leftovers import remove_sandbox
 from reb_action.trial.options import Options
@@ -113,7 +113,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
         options.manifest, folder=layout.source, mirror=options.mirror
     )
     entrypoints.demand_entrypoints(options.manifest, checkout)
-    sandbox.put(sandbox.layout.repository, copies.pack_source(checkout))
+    sandbox.put(sandbox.layout.repository, source_archive.pack_source(checkout))
     return state.advance(layout, Phase.STARTED)
 
 

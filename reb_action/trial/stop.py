@@ -1,6 +1,6 @@
 """Ends a trial: removes its sandbox and scratch; the evidence stays."""
 
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import evidence, state

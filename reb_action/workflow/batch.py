@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reb_action.errors import describe_error
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.results import page
 from reb_action.session.layout import SessionLayout
 from reb_action.trial import run as trial_run

@@ -8,9 +8,9 @@ from reb_action.github.commands import SUMMARY_BYTES, format_warning, write_outp
 from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.manifest import Level
+from reb_action.model.progress import Progress
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring, Verdict
-from reb_action.progress import Progress
 from reb_action.render.escape import log
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.results import collection, plan_file

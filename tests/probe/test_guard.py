@@ -12,8 +12,8 @@ from reb_action.model.manifest import Level
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.guard import GuardedCheckout, protect_tracked_files
 from reb_action.sandbox.protocol import Kind
-from reb_action.source.copies import pack_files
 from reb_action.source.pristine import Source, TrackedFile
+from reb_action.source.source_archive import pack_files
 from tests.support.sandbox_fixtures import KINDS, shell
 
 DEMO = Path(__file__).parents[1] / "demo" / "manifest.yaml"

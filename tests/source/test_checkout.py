@@ -14,8 +14,8 @@ from reb_action.model.manifest import Manifest
 from reb_action.sandbox.local.sandbox import start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.source.checkout import checkout
-from reb_action.source.copies import pack_files, pack_source
 from reb_action.source.pristine import Source, open_existing
+from reb_action.source.source_archive import pack_files, pack_source
 
 IDENTITY = {
     "PATH": os.environ["PATH"],

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from reb_action.agents.run.ending import MODEL_SILENT, conclude
+from reb_action.agents.run.conclusion import MODEL_SILENT, conclude
 from reb_action.agents.run.launch import SetupFault
 from reb_action.agents.spec import AgentLimits
 from reb_action.gateway.fault import classify_answer, classify_exception

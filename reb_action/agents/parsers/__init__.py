@@ -14,7 +14,7 @@ from reb_action.agents.parsers import (
     opencode,
     qwen_code,
 )
-from reb_action.agents.parsers.reading import Reading
+from reb_action.agents.parsers.steps import Reading
 from reb_action.agents.spec import Parser
 from reb_action.model.agent import Account
 from reb_action.render.escape import clean

@@ -21,7 +21,7 @@ from reb_action.agents.parsers.events import (
     plus,
     text,
 )
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, answered, calls_of
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, answered, calls_of
 from reb_action.model.agent import Account, Ending, Usage
 
 _LIMITS: Final = ("error_max_turns", "error_max_budget_usd")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from reb_action.agents.parsers.events import Event, child, count, last, lines, text
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, calls_of
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, calls_of
 from reb_action.model.agent import Account, Ending, Usage
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from reb_action.agents.parsers.events import Event, child, count, iso, last, lines, text
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, answered, calls_of
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, answered, calls_of
 from reb_action.model.agent import Account, Ending, Usage
 
 

@@ -19,7 +19,7 @@ from reb_action.agents.parsers.events import (
     moment,
     text,
 )
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, answered, of_answers
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, answered, of_answers
 from reb_action.documents import Json
 from reb_action.model.agent import Ending, Usage
 

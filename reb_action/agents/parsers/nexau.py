@@ -18,7 +18,7 @@ from reb_action.agents.parsers.events import (
     moment,
     text,
 )
-from reb_action.agents.parsers.reading import (
+from reb_action.agents.parsers.steps import (
     Call,
     Reading,
     Speaker,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from reb_action.agents.parsers.events import Event, child, count, last, lines, moment, plus, text
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step, beside_cache, of_answers
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, beside_cache, of_answers
 from reb_action.model.agent import Ending, Usage
 
 

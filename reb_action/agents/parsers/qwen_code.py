@@ -4,7 +4,7 @@ from pathlib import Path
 
 from reb_action.agents.parsers.claude_code import ended, results, steps
 from reb_action.agents.parsers.events import child, count, last, lines, text
-from reb_action.agents.parsers.reading import Reading, answered, calls_of
+from reb_action.agents.parsers.steps import Reading, answered, calls_of
 from reb_action.model.agent import Account, Usage
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from reb_action import __version__
 from reb_action.agents import parsers
-from reb_action.agents.run.ending import FINISHED, MODEL_SILENT, Conclusion, conclude
+from reb_action.agents.run.conclusion import FINISHED, MODEL_SILENT, Conclusion, conclude
 from reb_action.agents.run.launch import Launch, SetupFault, place, replace_task
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser

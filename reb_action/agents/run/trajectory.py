@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from reb_action.agents.parsers.reading import Call, Reading, Speaker, Step
+from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step
 from reb_action.documents import Json, dump_json, write_bytes
 from reb_action.model.agent import AgentRun, Usage
 

@@ -21,10 +21,10 @@ from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.cgroup import read_own_hits
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
+from reb_action.sandbox.local.command import Started, follow, launch, let_go
 from reb_action.sandbox.local.files import read_file, remove_tree, unpack
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.local.processes import end_all, find_traces, format_marker, is_member
-from reb_action.sandbox.local.running import Started, follow, launch, let_go
 from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace
 from reb_action.sandbox.protocol import (
     Command,

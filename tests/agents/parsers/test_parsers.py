@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.agents.parsers import read, reading
-from reb_action.agents.parsers.reading import Speaker
+from reb_action.agents.parsers.steps import Speaker
 from reb_action.agents.run.trajectory import atif
 from reb_action.agents.spec import Parser
 from reb_action.model.agent import Account, AgentRun, Ending, Usage

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.agents.run.ending import FINISHED, MODEL_SILENT, conclude
+from reb_action.agents.run.conclusion import FINISHED, MODEL_SILENT, conclude
 from reb_action.agents.spec import AgentLimits
 from reb_action.model.agent import Account, Ending, Tally, Usage, VendorRecord
 from reb_action.model.fault import FaultCause, Trouble
