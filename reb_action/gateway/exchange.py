@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from reb_action.documents import Json
 from reb_action.gateway.call import CallStatus, ModelCall
 from reb_action.gateway.client import Client
+from reb_action.gateway.conversation.content import AnswerContent, ContentRules
+from reb_action.gateway.conversation.record import Conversation
 from reb_action.gateway.dialects import DialectRules
 from reb_action.gateway.fault import classify_answer, classify_exception
 from reb_action.gateway.json_text import encode_json, get_text, parse_json, shorten
@@ -45,11 +48,14 @@ class ExchangeSettings:
     """Settings that all exchanges of a gateway share.
 
     `redact` removes the API key from text, `redactor` from answers. `host` is the vendor's.
+    `content` reads what `conversation` records, where there is one.
     `closing` is set when the gateway ends.
     """
 
     rules: DialectRules
+    content: ContentRules
     ledger: Ledger
+    conversation: Conversation | None
     key: str = field(repr=False)
     redact: Callable[[str], str]
     redactor: AnswerRedactor
@@ -74,6 +80,7 @@ class Exchange:
         self._started = time.monotonic()
         self._waited = 0.0
         self._client_left = False
+        self._content = AnswerContent()
         self._response = self._new_response()
 
     def run(self) -> None:
@@ -130,7 +137,7 @@ class Exchange:
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         drops = self._request.drop_usage_event
         meter = AnswerMeter(
-            self._settings.rules.read_answer,
+            self._read_answer,
             self._settings.redactor,
             is_stream=is_stream,
             drop_usage_event=drops,
@@ -148,6 +155,10 @@ class Exchange:
         self._record(response.status, status, error, _CAUSES.get(status), summary=meter.summary)
         self._write(last)
         self._send(lambda: self._client.end(complete=response.is_complete))
+
+    def _read_answer(self, value: Json, summary: AnswerSummary) -> None:
+        self._settings.rules.read_answer(value, summary)
+        self._settings.content.read_answer(value, self._content)
 
     def _call_status(self, summary: AnswerSummary) -> tuple[CallStatus, str | None]:
         response = self._response
@@ -246,4 +257,7 @@ class Exchange:
             # What the agent or the end of the trial cuts is no failure of the model.
             cause=None if self._client_left or self._settings.closing.is_set() else cause,
         )
-        self._settings.ledger.record_call(call, generates=self._request.route.generates)
+        settings, generates = self._settings, self._request.route.generates
+        cost_usd = settings.ledger.record_call(call, generates=generates)
+        if settings.conversation is not None and generates:
+            settings.conversation.add(call, self._request.messages, self._content, cost_usd)

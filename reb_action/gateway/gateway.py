@@ -3,13 +3,15 @@
 import secrets
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from reb_action.gateway.body import BodyMemory
+from reb_action.gateway.conversation import CONTENT
+from reb_action.gateway.conversation.record import Conversation, Turn
 from reb_action.gateway.dialects import DIALECTS
 from reb_action.gateway.exchange import ExchangeSettings
 from reb_action.gateway.handler import EgressHandler, Handler, ModelEndpoint
@@ -33,7 +35,8 @@ class Gateway:
     """Connects an agent, which knows only `address` and `placeholder`, to its model.
 
     It listens while its `with` lasts, at the Unix socket `listen` or at a loopback port. Without
-    `upstream` it is only the proxy `egress`. `record` gets one JSON line per call. Raises
+    `upstream` it is only the proxy `egress`. `record` gets one JSON line per call, without text,
+    `conversation` one with its text, and `on_turn` is told of it by the thread of the call. Raises
     UsageError for an invalid URL, PlaceError for a socket that cannot be created.
     """
 
@@ -46,6 +49,8 @@ class Gateway:
         record: Path,
         listen: Path | None,
         egress: EgressHandler | None = None,
+        conversation: Path | None = None,
+        on_turn: Callable[[Turn], None] = lambda _: None,
     ) -> None:
         self.placeholder = f"reb-{secrets.token_hex(24)}"
         self._drain_seconds = budget.drain_seconds
@@ -56,6 +61,11 @@ class Gateway:
         self._closing = threading.Event()
         counts_usage = budget.tokens is not None or budget.cost_usd is not None
         self._slots = threading.Semaphore(_PARALLEL_CALLS) if counts_usage else nullcontext()
+        self._conversation = None
+        if conversation is not None and upstream is not None:
+            self._conversation = Conversation(
+                conversation, secrets=(upstream.key, self.placeholder), on_turn=on_turn
+            )
         endpoint = None if upstream is None else self._build_endpoint(upstream, budget)
         proxy = None if egress is None else staticmethod(egress)
         self._handler = type("TrialHandler", (Handler,), {"endpoint": endpoint, "egress": proxy})
@@ -118,7 +128,9 @@ class Gateway:
         url = parse_base_url(upstream.base_url)
         settings = ExchangeSettings(
             rules=DIALECTS[upstream.dialect],
+            content=CONTENT[upstream.dialect],
             ledger=self._ledger,
+            conversation=self._conversation,
             key=upstream.key,
             redact=build_redactor(upstream.key),
             redactor=AnswerRedactor(upstream.key),

@@ -72,6 +72,14 @@ def get_count(value: Json, *keys: str) -> int | None:
     return count if 0 <= count < _COUNT_LIMIT else None
 
 
+def get_number(value: Json, *keys: str) -> float | None:
+    """Return the number below these keys, or None."""
+    number = get_value(value, *keys)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    return float(number)
+
+
 def shorten(text: str) -> str:
     """Return untrusted text as one printable line of at most 200 characters."""
     line = " ".join(text[: 4 * _TEXT_LIMIT].split())

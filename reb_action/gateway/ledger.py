@@ -118,8 +118,11 @@ class Ledger:
                 ),
             )
 
-    def record_call(self, call: ModelCall, *, generates: bool) -> None:
-        """Add a call that has ended, and write its line of model-calls.jsonl."""
+    def record_call(self, call: ModelCall, *, generates: bool) -> float | None:
+        """Add a call that has ended, and write its line of model-calls.jsonl.
+
+        Returns its cost in US dollars; None is unknown.
+        """
         model = call.summary.model or call.model
         cost = self._prices.cost(model, call.summary.tokens)
         with self._lock:
@@ -129,6 +132,7 @@ class Ledger:
                 bounds = self._add_usage(call, model, cost)
             with self._record.open("ab") as file:
                 file.write(build_line(call, cost, bounds))
+        return cost
 
     def _record_error(self, call: ModelCall) -> None:
         if call.http_status >= _FIRST_ERROR or call.status is CallStatus.FAILED:

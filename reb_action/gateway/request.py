@@ -8,6 +8,8 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from reb_action.documents import Json
+from reb_action.gateway.conversation import CONTENT
+from reb_action.gateway.conversation.content import Message
 from reb_action.gateway.dialects import DialectRules, Route
 from reb_action.gateway.hosted_tools import find_hosted_tools
 from reb_action.gateway.json_text import get_list, get_text, get_value, parse_strict_json, shorten
@@ -43,7 +45,8 @@ class ModelRequest:
     """A request for the model, still without the API key.
 
     `drop_usage_event` is set if the gateway asked for usage and the agent did not. `hosted_tools`
-    names the tools and content on the vendor's side that the agent's request had.
+    names the tools and content on the vendor's side that the agent's request had. `messages` are
+    those after the model's last answer.
     """
 
     route: Route
@@ -54,6 +57,7 @@ class ModelRequest:
     headers: Mapping[str, str] = field(repr=False)
     max_output: int | None = None
     step: Step | None = field(default=None, repr=False)
+    messages: tuple[Message, ...] = field(default=(), repr=False)
     hosted_tools: tuple[str, ...] = ()
     drop_usage_event: bool = False
 
@@ -107,6 +111,7 @@ def build_request(
         headers=_keep_headers(rules, request.headers),
         max_output=rules.read_max_output(value),
         step=rules.read_step(value),
+        messages=CONTENT[dialect].read_messages(value),
         hosted_tools=tuple(hosted),
         drop_usage_event=adds_usage,
     )

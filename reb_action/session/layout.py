@@ -34,6 +34,16 @@ class SessionLayout:
         return self.folder / "trajectory"
 
     @property
+    def conversation(self) -> Path:
+        """The conversation with the model as the gateway saw it, one JSON line for each call."""
+        return self.trajectory / "conversation.jsonl"
+
+    @property
+    def trajectory_document(self) -> Path:
+        """The run of the agent, turn by turn, in the form that all agents share (ATIF)."""
+        return self.trajectory / "trajectory.json"
+
+    @property
     def model_calls(self) -> Path:
         """One JSON line per call of a model, without its text."""
         return self.folder / "model-calls.jsonl"

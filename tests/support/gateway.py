@@ -25,10 +25,11 @@ def model_server():
 class RunningGateway:
     """A running gateway, its record and the run of the model behind it."""
 
-    def __init__(self, gateway, record, run):
+    def __init__(self, gateway, record, run, turns):
         self.gateway = gateway
         self.record = record
         self.run = run
+        self.turns = turns
 
     def ask(self, dialect=Dialect.CHAT, **fields):
         return ask(self.gateway.address, dialect, **{"key": self.gateway.placeholder, **fields})
@@ -66,6 +67,7 @@ def open_gateway(model_server, tmp_path):
     ):
         run = f"{tmp_path.name}-{scenario}-{dialect}"
         record = tmp_path / f"{scenario}.jsonl"
+        turns = []
         url = model_server.url(dialect, scenario, run=run)
         with Gateway(
             Upstream(
@@ -76,7 +78,9 @@ def open_gateway(model_server, tmp_path):
             record=record,
             listen=listen,
             egress=egress,
+            conversation=tmp_path / "conversation.jsonl",
+            on_turn=turns.append,
         ) as gateway:
-            yield RunningGateway(gateway, record, model_server.run(run))
+            yield RunningGateway(gateway, record, model_server.run(run), turns)
 
     return begin

@@ -19,17 +19,25 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call of a tool, and what it answered; None while that is not known."""
+    """One call of a tool, and what it answered; None while that is not known.
+
+    `left_out` counts the characters that the result lacks.
+    """
 
     id: str
     tool: str
     arguments: Mapping[str, Json]
     result: str | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One turn: a message, the calls that it makes and what it cost; `time` is ISO 8601."""
+    """One turn: a message, the calls that it makes and what it cost; `time` is ISO 8601.
+
+    `seconds` is how long the model took. `course` is how the call of the model ended where it was
+    not complete. `left_out` counts the characters that message, reasoning and arguments lack.
+    """
 
     speaker: Speaker
     message: str = ""
@@ -37,6 +45,10 @@ class Step:
     calls: tuple[Call, ...] = ()
     usage: Usage | None = None
     time: str | None = None
+    model: str | None = None
+    seconds: float | None = None
+    course: str | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

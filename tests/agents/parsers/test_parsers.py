@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from reb_action.agents.parsers import read, reading
-from reb_action.agents.parsers.steps import Speaker
-from reb_action.agents.run.trajectory import atif
+from reb_action.agents.parsers.steps import Reading, Speaker
+from reb_action.agents.run.trajectory import Source, Trajectory, build_atif
 from reb_action.agents.spec import Parser
+from reb_action.documents import Json
 from reb_action.model.agent import Account, AgentRun, Ending, Usage
+from tests.support.atif import demand_valid
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 PARSERS = [parser for parser in Parser if parser is not Parser.NONE]
@@ -181,7 +183,7 @@ def test_hostile_events_make_no_numbers(parser: Parser, content: bytes, tmp_path
     used = found.account.usage or Usage()
     counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cost_usd)
     assert counts == (None, None, None, None)
-    json.dumps(atif(found, RUN, trial="t", prompt="p"))
+    demand_valid(atif(found, trial="t", prompt="p"))
 
 
 RUN = AgentRun(
@@ -194,6 +196,12 @@ RUN = AgentRun(
     model="scripted-1",
     usage=Usage(input_tokens=10, output_tokens=2),
 )
+
+
+def atif(found: Reading, **names: str) -> Json:
+    """Return the trajectory of a run that only its events tell of."""
+    trajectory = Trajectory(steps=found.steps, source=Source.EVENTS)
+    return build_atif(trajectory, RUN, **names)
 
 
 def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
@@ -220,8 +228,8 @@ def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
         "arguments": {"command": "ls"},
     }
     result = {"source_call_id": "item_1", "content": "a\n\n[exit code 2]"}
-    assert atif(found, RUN, trial="o__n.codex.1", prompt="# Task") == {
-        "schema_version": "ATIF-v1.6",
+    assert atif(found, trial="o__n.codex.1", prompt="# Task") == {
+        "schema_version": "ATIF-v1.7",
         "session_id": "o__n.codex.1",
         "agent": {"name": "codex", "version": "1", "model_name": "scripted-1"},
         "steps": [
@@ -240,6 +248,7 @@ def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
             "total_completion_tokens": 2,
             "total_steps": 3,
         },
+        "extra": {"source": "events"},
     }
 
 
