@@ -48,6 +48,7 @@ def cli() -> None:
     Try it without Docker, GPU or key:   reb demo
     One trial, from start to verdict:    reb run owner/name --agent pip
     The same, phase by phase:            reb start, agent, probe, audit, verdict, stop
+    Follow it from another terminal:     reb watch FOLDER
 
     Options can also be set by environment variables, e.g. REB_AGENT=uv.
     """  # noqa: D301

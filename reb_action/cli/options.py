@@ -102,6 +102,13 @@ deadline_option = click.option(
     type=click.IntRange(0),
     help="End of the job, in seconds since the epoch. A step that may not finish is not started.",
 )
+live_option = click.option(
+    "--live/--no-live",
+    envvar="REB_LIVE",
+    default=True,
+    show_default=True,
+    help="Show each turn of the agent: tool, command, tokens, cost.",
+)
 levels_option = click.option(
     "--levels",
     envvar="REB_LEVELS",

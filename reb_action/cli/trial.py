@@ -13,6 +13,7 @@ from reb_action.cli.options import (
     deadline_option,
     folder_argument,
     gate_options,
+    live_option,
 )
 from reb_action.cli.trial_options import trial_options
 from reb_action.model.manifest import Level
@@ -74,8 +75,9 @@ def verify(
 
 @click.command()
 @trial_options
+@live_option
 @as_json
-def run(*, trial: TrialOptions, runner: RunnerOptions, as_json: bool) -> None:
+def run(*, trial: TrialOptions, runner: RunnerOptions, live: bool, as_json: bool) -> None:
     """Run one trial of REPOSITORY (owner/name or manifest file)."""
     from reb_action.cli import arguments, console
     from reb_action.results import page
@@ -85,7 +87,7 @@ def run(*, trial: TrialOptions, runner: RunnerOptions, as_json: bool) -> None:
 
     options = arguments.make_trial(trial, runner)
     with console.show_progress(quiet=as_json) as tell:
-        verdict = trial_run.run(options, environ=os.environ, tell=tell)
+        verdict = trial_run.run(options, environ=os.environ, tell=tell, live=live)
     layout = SessionLayout(folder=options.folder)
     page.write_page(layout, verdict)
     console.show_verdict(verdict, as_json=as_json, folder=options.folder)
@@ -111,8 +113,9 @@ def start(*, trial: TrialOptions, runner: RunnerOptions, fail_on: "FailOn") -> N
 
 @click.command()
 @folder_argument
+@live_option
 @deadline_option
-def agent(folder: Path, ends_at: int | None) -> None:
+def agent(folder: Path, *, live: bool, ends_at: int | None) -> None:
     """Run the agent of the trial in FOLDER, then freeze its sandbox."""
     from reb_action.cli.console import show_progress
     from reb_action.render.lines import agent_line
@@ -123,9 +126,20 @@ def agent(folder: Path, ends_at: int | None) -> None:
 
     deadline.demand_time(_layout(folder), None, ends_at)
     with show_progress(quiet=False) as tell:
-        ended = trial_agent.run_agent(_layout(folder), environ=os.environ, tell=tell)
+        ended = trial_agent.run_agent(_layout(folder), environ=os.environ, tell=tell, live=live)
     click.echo(agent_line(ended))
     demand_result(ended, find_limits(_layout(folder)))
+
+
+@click.command()
+@folder_argument
+def watch(folder: Path) -> None:
+    """Follow the agent of a trial that runs elsewhere, turn by turn."""
+    from reb_action.cli.console import show_progress
+    from reb_action.trial import watch as trial_watch
+
+    with show_progress(quiet=False) as tell:
+        trial_watch.watch(_layout(folder), tell=tell)
 
 
 @click.command()
@@ -217,7 +231,7 @@ def stop(folder: Path | None, *, every: bool) -> None:
             trial_stop.stop(_layout(folder), tell=tell)
 
 
-TRIAL = (run, start, agent, probe, audit, verdict, judge, stop, verify)
+TRIAL = (run, start, agent, watch, probe, audit, verdict, judge, stop, verify)
 
 
 def _layout(folder: Path) -> SessionLayout:

@@ -14,6 +14,7 @@ from reb_action.cli.options import (
     folder_argument,
     gate_options,
     levels_option,
+    live_option,
     model_option,
     model_url_option,
     parse_words,
@@ -152,8 +153,11 @@ def plan(*, options: PlanOptions, path: Path) -> None:
     help="Folder for the trials' folders.",
 )
 @runner_options
+@live_option
 @deadline_option
-def batch(*, trials: str, folder: Path, runner: RunnerOptions, ends_at: int | None) -> None:
+def batch(
+    *, trials: str, folder: Path, runner: RunnerOptions, live: bool, ends_at: int | None
+) -> None:
     """Run the trials of one matrix entry in sequence."""
     from reb_action.cli import arguments
     from reb_action.cli.console import show_progress
@@ -163,7 +167,7 @@ def batch(*, trials: str, folder: Path, runner: RunnerOptions, ends_at: int | No
 
     batch_trials = arguments.make_batch(plan_file.parse_trials(trials), folder, runner)
     with show_progress(quiet=False) as tell:
-        result = run_batch(batch_trials, ends_at=ends_at, environ=os.environ, tell=tell)
+        result = run_batch(batch_trials, ends_at=ends_at, environ=os.environ, tell=tell, live=live)
     groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
     outputs = {name: " ".join(trials) for name, trials in groups.items()}
     commands.write_outputs(context.read_context(os.environ), {**outputs, "folder": str(folder)})

@@ -7,6 +7,8 @@ from reb_action import documents
 from reb_action.agents import parsers
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import proxied, settings
+from reb_action.agents.parsers.conversation import read_steps
+from reb_action.agents.parsers.reading import Reading
 from reb_action.agents.run import trajectory, transcripts
 from reb_action.agents.run.access import ModelAccess, open_model_access
 from reb_action.agents.run.execution import (
@@ -16,6 +18,7 @@ from reb_action.agents.run.execution import (
     find_other_model,
 )
 from reb_action.agents.run.launch import Launch, launch
+from reb_action.agents.run.log import count_lost_bytes
 from reb_action.agents.run.prompt import (
     RETRY_NOTE,
     Prompt,
@@ -23,6 +26,7 @@ from reb_action.agents.run.prompt import (
     list_budget,
     write_prompt,
 )
+from reb_action.agents.run.trajectory import Source, Trajectory
 from reb_action.agents.spec import AgentLimits, AgentSpec, Task
 from reb_action.errors import UsageError
 from reb_action.model.agent import AgentRun, Key, Protocol
@@ -34,17 +38,23 @@ from reb_action.session import state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.trial.freeze import freeze
+from reb_action.trial.live import LiveView
 
 
-def run_agent(layout: SessionLayout, *, environ: Mapping[str, str], tell: Progress) -> AgentRun:
-    """Run the agent to its end or its deadline; then freeze the sandbox."""
+def run_agent(
+    layout: SessionLayout, *, environ: Mapping[str, str], tell: Progress, live: bool = True
+) -> AgentRun:
+    """Run the agent to its end or its deadline; then freeze the sandbox.
+
+    With `live` each turn of the agent is shown as it ends.
+    """
     with state.at_work(layout) as session:
         if session.phase is not Phase.STARTED:
             raise UsageError(
                 f"the agent in {layout.folder} has already been started; start a new trial"
             )
         sandbox = select.attach(session.spec, session.handle)
-        run = _run(layout, session, sandbox, environ=environ, tell=tell)
+        run = _run(layout, session, sandbox, environ=environ, tell=tell, live=live)
         documents.write(layout.agent_run, run, kind="agent_run")
         state.advance(layout, Phase.AGENT_DONE)
         freeze(layout, session, sandbox, tell=tell)
@@ -58,11 +68,15 @@ def _run(
     *,
     environ: Mapping[str, str],
     tell: Progress,
+    live: bool,
 ) -> AgentRun:
     """Run the agent to its end, its deadline or a limit, and return how it ended."""
     spec = agent(session.agent.name, argument=session.agent.argument)
     task = _task(sandbox, session, spec)
-    with open_model_access(layout, session, spec, sandbox, environ) as access:
+    view = LiveView(tell, shows_turns=live)
+    with open_model_access(
+        layout, session, spec, sandbox, environ, on_turn=view.add_turn
+    ) as access:
         # The sandbox gets the key or placeholder itself, and the agent may keep copies of it.
         given = () if access.model is None else (access.model.key,)
         session_secrets.remember(layout, given)
@@ -80,6 +94,7 @@ def _run(
             spec,
             prepared,
             retry=again,
+            beat=view.beat,
             limits=_limits(session),
             gateway=access.gateway,
             secrets=access.secrets,
@@ -153,10 +168,22 @@ def _record(
     )
     if model is not None and not model.any_model:
         run = replace(run, invalid=find_other_model(model.name, run))
-    if reading is not None:
-        path = layout.trajectory / "trajectory.json"
-        trajectory.write(path, reading, run, trial=session.trial.id, prompt=task.text)
+    document = _trajectory(layout, reading)
+    if document is not None:
+        path = layout.trajectory_document
+        trajectory.write(path, document, run, trial=session.trial.id, prompt=task.text)
     return run
+
+
+def _trajectory(layout: SessionLayout, reading: Reading | None) -> Trajectory | None:
+    """Return the run turn by turn: as the gateway saw it, or else as the agent's events say."""
+    steps = read_steps(layout.conversation)
+    if steps:
+        return Trajectory(steps=steps, source=Source.GATEWAY)
+    if reading is None:
+        return None
+    lost = count_lost_bytes(layout.trajectory / "stdout")
+    return Trajectory(steps=reading.steps, source=Source.EVENTS, lost_bytes=lost)
 
 
 def _limits(session: Session) -> AgentLimits:

@@ -17,13 +17,18 @@ from reb_action.trial.start import start
 from reb_action.trial.stop import stop
 
 
-def run(options: Options, *, environ: Mapping[str, str], tell: Progress) -> Verdict:
-    """Do all phases in one process; whatever happens, there is a verdict and no sandbox."""
+def run(
+    options: Options, *, environ: Mapping[str, str], tell: Progress, live: bool = True
+) -> Verdict:
+    """Do all phases in one process; whatever happens, there is a verdict and no sandbox.
+
+    With `live` each turn of the agent is shown as it ends.
+    """
     layout = SessionLayout(folder=options.folder.absolute())
     # Not below: a start that is refused must not touch the trial that has the folder.
     start(options, owner=os.getpid(), tell=tell, environ=environ)
     try:
-        tell(agent_line(run_agent(layout, environ=environ, tell=tell)))
+        tell(agent_line(run_agent(layout, environ=environ, tell=tell, live=live)))
         for level in options.levels:
             if level is not Level.C5:
                 _observed(layout, level, tell)

@@ -28,6 +28,7 @@ def run_batch(
     ends_at: float | None,
     environ: Mapping[str, str],
     tell: Progress,
+    live: bool = True,
 ) -> BatchResult:
     """Run trials until all are done, or until the next one might not finish in time."""
     done: list[str] = []
@@ -39,7 +40,7 @@ def run_batch(
             remaining = tuple(name for name, _ in trials[number:])
             return BatchResult(done=tuple(done), broken=tuple(broken), remaining=remaining)
         tell(f"--- {number + 1} of {len(trials)}: {name}")
-        (done if _run_trial(options, environ, tell) else broken).append(name)
+        (done if _run_trial(options, environ, tell, live=live) else broken).append(name)
     return BatchResult(done=tuple(done), broken=tuple(broken), remaining=())
 
 
@@ -52,10 +53,12 @@ def _time_shortage(options: Callable[[], Options], name: str, ends_at: float | N
     return deadline.shortage(name, needed, ends_at - time.time())
 
 
-def _run_trial(options: Callable[[], Options], environ: Mapping[str, str], tell: Progress) -> bool:
+def _run_trial(
+    options: Callable[[], Options], environ: Mapping[str, str], tell: Progress, *, live: bool
+) -> bool:
     try:
         trial = options()
-        verdict = trial_run.run(trial, environ=environ, tell=tell)
+        verdict = trial_run.run(trial, environ=environ, tell=tell, live=live)
         page.write_page(SessionLayout(folder=trial.folder), verdict)
     except Exception as error:  # noqa: BLE001
         # The other trials can still run; this one counts as missing in the report.

@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from reb_action.agents.environment import KEY_VARIABLE, Model
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Upstream, load_prices
+from reb_action.gateway.conversation.record import Turn
 from reb_action.gateway.egress.proxy import create_proxy
 from reb_action.gateway.settings import HostedTools
 from reb_action.model.agent import Key
@@ -44,8 +45,13 @@ def open_model_access(
     spec: AgentSpec,
     sandbox: Sandbox,
     environ: Mapping[str, str],
+    *,
+    on_turn: Callable[[Turn], None] = lambda _: None,
 ) -> Generator[ModelAccess]:
-    """Open the gateway that an agent needs, if it needs one; raises UsageError without a key."""
+    """Open the gateway that an agent needs, if it needs one; raises UsageError without a key.
+
+    `on_turn` is told of each call of the model, by another thread.
+    """
     wanted, hosts = begun.agent.model, begun.agent.hosts
     key = "" if wanted is None else _key(environ)
     secrets = (key,) if key else ()
@@ -54,7 +60,7 @@ def open_model_access(
     if upstream is None and not hosts:
         yield ModelAccess(model=model, secrets=secrets)
         return
-    with _open(layout, begun, sandbox, upstream) as (gateway, address):
+    with _open(layout, begun, sandbox, upstream, on_turn) as (gateway, address):
         if wanted is not None and upstream is not None:
             model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
         yield ModelAccess(
@@ -68,7 +74,11 @@ def open_model_access(
 
 @contextmanager
 def _open(
-    layout: SessionLayout, begun: Session, sandbox: Sandbox, upstream: Upstream | None
+    layout: SessionLayout,
+    begun: Session,
+    sandbox: Sandbox,
+    upstream: Upstream | None,
+    on_turn: Callable[[Turn], None],
 ) -> Generator[tuple[Gateway, str]]:
     """Open a gateway, and give the address at which the agent reaches it."""
     wanted, hosts = begun.agent.model, begun.agent.hosts
@@ -82,6 +92,8 @@ def _open(
             record=layout.model_calls,
             listen=None if folder is None else folder / SOCKET,
             egress=create_proxy(hosts) if hosts else None,
+            conversation=layout.conversation,
+            on_turn=on_turn,
         ) as gateway,
     ):
         if inside:

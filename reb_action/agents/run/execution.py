@@ -1,7 +1,7 @@
 """Runs an agent in a sandbox to its end, its deadline or a limit."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -50,11 +50,13 @@ def execute_agent(
     secrets: Iterable[str],
     layout: SessionLayout,
     retry: Launch | None = None,
+    beat: Callable[[str], None] = lambda _: None,
 ) -> AgentExecution:
     """Run an agent and return how its command ended; raises SandboxError for a broken sandbox.
 
     The log hides the values of `secrets` and those of `launch.secret_env`. An agent that ends by
-    itself without a usable report is started once more with `retry`, on a clock of its own.
+    itself without a usable report is started once more with `retry`, on a clock of its own. `beat`
+    is called about once a second with the last line of output.
     """
     began = time.monotonic()
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)
@@ -70,7 +72,7 @@ def execute_agent(
         events = None
         if spec.parser is not Parser.NONE:
             events = stack.enter_context(AgentLog(layout.trajectory / "stdout", secrets=hidden))
-        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout))
+        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout), beat)
         ended = _run(sandbox, launch, limits=limits, until=until, log=log, events=events)
         attempts = 1
         if retry is not None and ended.exit_code is not None and not _has_report(sandbox):
@@ -177,8 +179,15 @@ class _Finish:
         return not isinstance(report, FileFault) and isinstance(parse(report), Report)
 
 
-def _until(limits: AgentLimits, gateway: Gateway | None, log: AgentLog, finish: _Finish) -> Until:
+def _until(
+    limits: AgentLimits,
+    gateway: Gateway | None,
+    log: AgentLog,
+    finish: _Finish,
+    beat: Callable[[str], None],
+) -> Until:
     def reason() -> str | None:
+        beat(log.last_line)
         if gateway is not None and (limit := gateway.tally().limit) is not None:
             return limit
         model_quiet = log.quiet_seconds() if gateway is None else gateway.quiet_seconds()

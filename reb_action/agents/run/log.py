@@ -1,5 +1,6 @@
 """The log of an agent: written as output comes, capped, without the secrets it was given."""
 
+import re
 import threading
 import time
 from collections.abc import Iterable
@@ -12,6 +13,8 @@ from reb_action.redaction import forms
 
 LIMIT_BYTES: Final = 16 * 1024 * 1024
 TAIL_BYTES: Final = 1024 * 1024
+_RECENT_BYTES: Final = 4096
+_LOST: Final = re.compile(rb"^\[reb left (\d{1,18}) bytes out here\]$", re.MULTILINE)
 
 
 class AgentLog:
@@ -30,6 +33,7 @@ class AgentLog:
         self._secrets = sorted(found, key=len, reverse=True)
         self._heard = time.monotonic()
         self._held: dict[str, bytes] = {}
+        self._recent = b""
         self._left = limit_bytes
         self._tail = b""
         self._dropped = 0
@@ -56,6 +60,12 @@ class AgentLog:
         """Return the seconds since the last output, or since the start."""
         return time.monotonic() - self._heard
 
+    @property
+    def last_line(self) -> str:
+        """The last line of output so far, without secrets; empty before the first."""
+        lines = self._recent.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
     def feed(self, stream: str, data: bytes) -> None:
         """Take output of one stream; what may be the beginning of a secret is held back."""
         with self._lock:
@@ -68,6 +78,7 @@ class AgentLog:
             self._keep(data[: len(data) - held])
 
     def _keep(self, data: bytes) -> None:
+        self._recent = (self._recent + data)[-_RECENT_BYTES:]
         head, rest = data[: self._left], data[self._left :]
         self._left -= len(head)
         self._write(head)
@@ -84,6 +95,13 @@ class AgentLog:
     def _write(self, data: bytes) -> None:
         with suppress(OSError):
             self._file.write(data)
+
+
+def count_lost_bytes(path: Path) -> int:
+    """Return how many bytes a log lacks by its own words; 0 where it is whole or does not exist."""
+    if not path.is_file():
+        return 0
+    return sum(int(size) for size in _LOST.findall(path.read_bytes()))
 
 
 def _overlap(data: bytes, secret: bytes) -> int:
