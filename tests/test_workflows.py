@@ -39,7 +39,7 @@ def named(inputs):
 
 
 COMMANDS = {
-    "action.yml": ("start",),
+    "action.yml": ("start", "agent"),
     "plan/action.yml": ("plan",),
     "batch/action.yml": ("batch",),
     "report/action.yml": ("report", "publish"),
@@ -47,6 +47,7 @@ COMMANDS = {
 }
 INTERNAL = {
     "plan/action.yml": {"REB_PLAN"},
+    "action.yml": {"REB_DEADLINE"},
     "batch/action.yml": {"REB_DEADLINE"},
     "report/action.yml": {"REB_RUN_ID"},
     "publish/action.yml": {"REB_PLAN", "REB_ARTIFACTS", "REB_LEVELS"},
@@ -62,7 +63,7 @@ def test_inputs_are_options(name):
 
 
 def test_defaults_are_the_options_own():
-    known = options("start")
+    known = options("start", "agent")
     for name, one in read(ROOT / "action.yml")["inputs"].items():
         default = known.get(next(iter(named([name]))))
         told = "" if default is None or not isinstance(default, (str, int)) else str(default)

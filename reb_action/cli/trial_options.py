@@ -139,8 +139,8 @@ runner_options = add_options(
         default="standard",
         show_default=True,
         type=click.Choice(["standard", "paper"]),
-        help="Task and rules of the agent: those of reb, or the paper's (its wording, root where"
-        " it had root, one retry without a report, no idle or repeat limit).",
+        help="Task and rules of the agent: standard, or paper (its wording, root where it had"
+        " root, one retry without a report, no idle or repeat limit).",
         callback=parse_protocol,
     ),
     place_options,
