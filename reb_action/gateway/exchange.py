@@ -1,23 +1,18 @@
 """One model call: forwards the request to the vendor and the answer to the agent."""
 
-import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 from reb_action.documents import Json
 from reb_action.gateway.call import CallStatus, ModelCall
 from reb_action.gateway.client import Client
-from reb_action.gateway.conversation.content import AnswerContent, ContentRules
-from reb_action.gateway.conversation.record import Conversation
-from reb_action.gateway.dialects import DialectRules
+from reb_action.gateway.conversation.content import AnswerContent
+from reb_action.gateway.exchange_settings import ExchangeSettings
 from reb_action.gateway.fault import classify_answer, classify_exception
 from reb_action.gateway.json_text import encode_json, get_text, parse_json, shorten
-from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.request import ModelRequest
 from reb_action.gateway.upstream.connection import UpstreamConnection
-from reb_action.gateway.upstream.key_redaction import AnswerRedactor
 from reb_action.gateway.upstream.meter import AnswerMeter
 from reb_action.gateway.upstream.response import UpstreamResponse
 from reb_action.gateway.upstream.retry import find_wait, wait_for_model
@@ -41,29 +36,6 @@ _DROPPED_HEADERS: Final = frozenset(
         *("transfer-encoding", "upgrade", "content-length", "set-cookie", "date", "server"),
     }
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExchangeSettings:
-    """Settings that all exchanges of a gateway share.
-
-    `redact` removes the API key from text, `redactor` from answers. `host` is the vendor's.
-    `content` reads what `conversation` records, where there is one.
-    `closing` is set when the gateway ends.
-    """
-
-    rules: DialectRules
-    content: ContentRules
-    ledger: Ledger
-    conversation: Conversation | None
-    key: str = field(repr=False)
-    redact: Callable[[str], str]
-    redactor: AnswerRedactor
-    host: str
-    closing: threading.Event
-    silent_seconds: float
-    retry_seconds: float
-    drain_seconds: float
 
 
 class Exchange:

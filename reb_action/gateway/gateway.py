@@ -13,7 +13,7 @@ from reb_action.gateway.body import BodyMemory
 from reb_action.gateway.conversation import CONTENT
 from reb_action.gateway.conversation.record import Conversation, Turn
 from reb_action.gateway.dialects import DIALECTS
-from reb_action.gateway.exchange import ExchangeSettings
+from reb_action.gateway.exchange_settings import ExchangeSettings
 from reb_action.gateway.handler import EgressHandler, Handler, ModelEndpoint
 from reb_action.gateway.ledger import Ledger
 from reb_action.gateway.prices import Prices

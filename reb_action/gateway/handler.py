@@ -11,7 +11,8 @@ from typing import Final
 
 from reb_action.gateway.body import BodyMemory, max_body_size, read_body
 from reb_action.gateway.dialects import Route
-from reb_action.gateway.exchange import Exchange, ExchangeSettings
+from reb_action.gateway.exchange import Exchange
+from reb_action.gateway.exchange_settings import ExchangeSettings
 from reb_action.gateway.json_text import encode_json
 from reb_action.gateway.request import (
     AgentRequest,
