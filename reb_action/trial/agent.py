@@ -8,7 +8,7 @@ from reb_action.agents import parsers
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import proxied, settings
 from reb_action.agents.parsers.conversation import read_steps
-from reb_action.agents.parsers.reading import Reading
+from reb_action.agents.parsers.steps import Reading
 from reb_action.agents.run import trajectory, transcripts
 from reb_action.agents.run.access import ModelAccess, open_model_access
 from reb_action.agents.run.execution import (

@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from reb_action.gateway.conversation.record import Turn
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.render.turn_lines import TurnTotals, heartbeat_line, turn_line
 
 HEARTBEAT_SECONDS: Final = 60.0

@@ -5,7 +5,7 @@ from typing import Final
 
 from reb_action.errors import UsageError
 from reb_action.gateway.conversation.record import read_turn
-from reb_action.progress import Progress
+from reb_action.model.progress import Progress
 from reb_action.session import state
 from reb_action.session.evidence import excerpt
 from reb_action.session.layout import SessionLayout
