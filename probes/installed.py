@@ -92,7 +92,11 @@ class Metadata:
 @functools.lru_cache(None)
 def is_library(folder):
     """Tell whether a folder holds installed modules, or the standard library."""
-    return os.path.basename(folder) in LIBRARIES or os.path.isfile(os.path.join(folder, "os.py"))
+    if os.path.basename(folder) in LIBRARIES:
+        return True
+    # A package may have an `os.py` of its own, as aiofiles does; the standard library is none.
+    inside = [os.path.isfile(os.path.join(folder, name)) for name in ("os.py", "__init__.py")]
+    return inside == [True, False]
 
 
 def is_another(path, name):

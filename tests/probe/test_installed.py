@@ -76,6 +76,11 @@ INSTALLED = {
     "extension in a package": {"thing/_core.so": elf("PyInit__core", "other")},
     "old metadata": {"thing.py": CODE, "thing.egg-info/top_level.txt": "thing\n"},
     "copied by hand": {"thing/__init__.py": "", "thing/core.py": LARGE},
+    "package with an os.py, as the standard library has": {
+        "thing/__init__.py": "",
+        "thing/os.py": CODE,
+        RECORD: "thing/__init__.py,,\nthing/os.py,,\n",
+    },
     "package of Debian": {"thing.py": LARGE, "Thing-1.egg-info": "Name: Thing\n"},
 }
 
