@@ -200,6 +200,14 @@ VENDOR = (
 )
 
 
+# Where C0 and Python may say different things.
+NAMES = "a name that a module does not define is no module that is missing"
+ROOT = "the root of the repository counts as on the path of every script"
+FOLDER = "a folder without __init__.py provides modules, and no name alone"
+HIDING = "a folder of the repository and an installed package hide one another"
+LIMITS = {NAMES, ROOT, FOLDER, HIDING}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Member:
     """A repository of the family: what was drawn, and the environment's files."""
@@ -219,13 +227,13 @@ class Member:
         layout, shadow, environment, form, *_ = self.drawn
         lacking = environment in ("module", "without its part", "compiled") or "module" in shadow
         if form == "part from name" and lacking:
-            return "a name that a module does not define is no module that is missing"
+            return NAMES
         if "at the root" in shadow and layout in ("scripts", "package of a script"):
-            return "the root of the repository counts as on the path of every script"
+            return ROOT
         if "folder" in shadow and form in ("name", "alias"):
-            return "a folder without __init__.py provides modules, and no name alone"
+            return FOLDER
         if "folder" in shadow and environment in (*PACKAGES, "setuptools"):
-            return "a folder of the repository and an installed package hide one another"
+            return HIDING
         return None
 
 
