@@ -51,7 +51,8 @@ def _members(
 def _member(source: Source, file: TrackedFile) -> Member:
     path = source.folder / file.path
     is_link = file.is_link
-    content = os.fsencode(path.readlink()) if is_link else path.read_bytes()
+    # Not `Path.readlink`, which drops the slash at the end of `../folder/`.
+    content = os.fsencode(os.readlink(path)) if is_link else path.read_bytes()  # noqa: PTH115
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
     if blob != file.blob_sha1:
         raise SourceError(
