@@ -9,6 +9,7 @@ import click
 
 from reb_action.cli import console
 from reb_action.cli.options import as_json, image_option, parse_kind, sandbox_option
+from reb_action.errors import UsageError
 from reb_action.sandbox.protocol import Kind
 
 if TYPE_CHECKING:
@@ -90,11 +91,17 @@ def _print_demo(trials: "tuple[DemoTrial, ...]") -> None:
 )  # fmt: skip
 @click.option("--only", metavar="NAME", help="Run only this attack.")
 @click.option(
+    "--jobs", default=1, show_default=True, type=click.IntRange(1, 64),
+    help="Number of attacks at a time. Above 1 it needs --sandbox docker.",
+)  # fmt: skip
+@click.option(
     "--results", "folder", default=Path("results/selftest"), show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the trials; cleared first.",
 )  # fmt: skip
-def selftest(sandbox: Kind, image: str, gpus: int, only: str | None, folder: Path) -> None:
+def selftest(
+    sandbox: Kind, image: str, gpus: int, only: str | None, jobs: int, folder: Path
+) -> None:
     """Run cheating agents and check that each is caught.
 
     Exit code 1 if one is not.
@@ -102,9 +109,13 @@ def selftest(sandbox: Kind, image: str, gpus: int, only: str | None, folder: Pat
     from reb_action.redteam.selftest import selftest as run_attacks
     from reb_action.render.escape import log
 
+    if jobs > 1 and sandbox is not Kind.DOCKER:
+        raise UsageError("--jobs above 1 needs --sandbox docker, which keeps the attacks apart")
     docker_image = image if sandbox is Kind.DOCKER else None
     results: list[bool] = []
-    attacks = run_attacks(folder.absolute(), kind=sandbox, image=docker_image, gpus=gpus, only=only)
+    attacks = run_attacks(
+        folder.absolute(), kind=sandbox, image=docker_image, gpus=gpus, only=only, jobs=jobs
+    )
     for line, passed in attacks:
         click.echo(log(line))
         results.append(passed)

@@ -1,11 +1,13 @@
 """The self-test of this installation: honest agents first, then every cheater."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from reb_action.errors import UsageError
-from reb_action.redteam.cheater import Cheater, cheaters, controls
+from reb_action.redteam.cheater import Cheater, Control, cheaters, controls
 from reb_action.redteam.play import Arena, Finding, arena, control, play
 from reb_action.sandbox.protocol import Kind
 
@@ -13,15 +15,29 @@ _WIDTH: Final = 22
 
 
 def selftest(
-    folder: Path, *, kind: Kind, image: str | None, gpus: int, only: str | None
+    folder: Path, *, kind: Kind, image: str | None, gpus: int, only: str | None, jobs: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each play and whether it is as it must be."""
+    """Yield a line for each play and whether it is as it must be; `jobs` plays run at a time."""
     chosen = _chosen(only)
     where = arena(folder, kind=kind, image=image, gpus=gpus)
-    for honest in controls():
-        yield _line(control(where, honest))
-    for cheater in chosen:
-        yield _tried(where, cheater)
+    plays = (
+        *(partial(_control, where, honest) for honest in controls()),
+        *(partial(_tried, where, cheater) for cheater in chosen),
+    )
+    if jobs == 1:
+        # Without a thread an interrupt ends the play at work at once.
+        yield from map(_call, plays)
+        return
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        yield from pool.map(_call, plays)
+
+
+def _call(play: Callable[[], tuple[str, bool]]) -> tuple[str, bool]:
+    return play()
+
+
+def _control(where: Arena, honest: Control) -> tuple[str, bool]:
+    return _line(control(where, honest))
 
 
 def _chosen(only: str | None) -> tuple[Cheater, ...]:

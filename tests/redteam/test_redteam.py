@@ -18,6 +18,7 @@ from reb_action.model.verdict import Verdict
 from reb_action.probe import toolchain
 from reb_action.redteam.cheater import Fools, cheaters, controls, limits
 from reb_action.redteam.play import arena, control, options, play
+from reb_action.redteam.selftest import selftest
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Command, Kind
 from reb_action.session.layout import SessionLayout
@@ -76,6 +77,18 @@ SURVIVORS = [
 @pytest.mark.parametrize("cheater", CHEATERS)
 def test_cheater_does_not_get_through(cheater, arenas):
     assert play(arenas(kind_for(cheater)), cheater).faults == ()
+
+
+@pytest.mark.docker
+def test_selftest_with_two_jobs_keeps_the_order_of_the_plays(tmp_path):
+    lines = selftest(
+        tmp_path, kind=Kind.DOCKER, image=docker_image(), gpus=0, only="excepthook", jobs=2
+    )
+    assert [(line.split()[0], passed) for line, passed in lines] == [
+        ("bare", True),
+        ("right", True),
+        ("excepthook", True),
+    ]
 
 
 @pytest.mark.parametrize("cheater", SURVIVORS)
