@@ -1,8 +1,9 @@
 """Packs what a machine with two GPUs and no network needs.
 
-    python -m tests.gpu.bundle OUT.tar --folder FOLDER [CELL…]
+    python -m tests.gpu.bundle OUT.tar [CELL…] --folder FOLDER
 
-FOLDER has `reb/` and `wheels/` with wheels, `mirror/` with git repositories, and `cells.json`:
+FOLDER may have `system/` with shared libraries. It has `reb/` and `wheels/` with wheels, `mirror/`
+with git repositories, and `cells.json`:
 
     {"torchft": {"repository": "meta-pytorch/torchft", "wheels": ["torchdata-0.11.0-….whl"]}}
 """
@@ -29,6 +30,8 @@ def main():
     with tarfile.open(options.out, "w") as bundle:
         for name in ("reb", *(f"wheels/{n}" for n in wheels), *(f"mirror/{n}" for n in mirrors)):
             bundle.add(options.folder / name, name)
+        if (options.folder / "system").is_dir():
+            bundle.add(options.folder / "system", "system")
         member = tarfile.TarInfo("cells.json")
         member.size = len(text)
         bundle.addfile(member, io.BytesIO(text))

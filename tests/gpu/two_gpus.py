@@ -42,6 +42,9 @@ class Session:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
         wheels = sorted((WORK / "reb").glob("*.whl"))
         subprocess.run([*pip, "--no-compile", "--target", site, *wheels], check=True)
+        if (WORK / "system").is_dir():
+            shutil.copytree(WORK / "system", "/usr/local/lib", symlinks=True, dirs_exist_ok=True)
+            subprocess.run(["ldconfig"], check=True)
         self.env = {**os.environ, "PYTHONPATH": f"{ROOT}:{site}", "PYTHONUNBUFFERED": "1"}
         self.env["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
