@@ -37,6 +37,8 @@ class Session:
         shutil.rmtree(WORK, ignore_errors=True)
         with tarfile.open(options.bundle) as bundle:
             bundle.extractall(WORK, filter="data")
+        with tarfile.open(WORK / "pure.tar.xz") as bundle:
+            bundle.extractall(WORK, filter="data")
         self.cells = json.loads((WORK / "cells.json").read_text())
         site = WORK / "site"
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
@@ -94,15 +96,14 @@ class Session:
 def tasks_of(session):
     """Return (name, argv, seconds) of each task, in their order."""
     results = WORK / "results"
-    reb = [sys.executable, "-m", "reb_action", "qualify"]
+    argv = [sys.executable, "-m", "tests.gpu.side_by_side"]
     for name, cell in session.cells.items():
         cache = WORK / "caches" / name
         cache.mkdir(parents=True)
         for wheel in cell["wheels"]:
             os.link(WORK / "wheels" / wheel, cache / wheel)
-        place = ["--sandbox", "local", "--gpus", "2", "--mirror", WORK / "mirror"]
-        built = ["--cache", cache, "--base", sys.executable, "--results", results / name]
-        yield name, [*reb, cell["repository"], "--levels", "C4", *place, *built], 480
+        places = ["--mirror", WORK / "mirror", "--cache", cache, "--results", results / name]
+        yield name, [*argv, cell["repository"], "C4", *places], 480
     for name in CASES:
         argv = [sys.executable, "-m", "tests.gpu.session", "--only", name, "--exact"]
         argv += ["--no-measures", "--python", sys.executable, "--out", results / name]
