@@ -30,6 +30,7 @@ lint: .venv/dev
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.schema.json
 	$(BIN)/check-jsonschema --schemafile schemas/manifest.schema.json repos/*.yaml tests/demo/manifest.yaml
 	$(BIN)/check-jsonschema --schemafile schemas/agent.schema.json reb_action/agents/definitions/*.yaml
+	$(BIN)/check-jsonschema --schemafile schemas/contestants.schema.json examples/*-contestants.yaml
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/actionlint .github/workflows/*.yml examples/*.yml
 	$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic --config .github/zizmor.yml . examples/*.yml

@@ -1,5 +1,6 @@
 """What action.yml, the workflows, the command line and the documents say of each other."""
 
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import yaml
 
 from reb_action.cli.main import cli
 from reb_action.github.api.faults import Need
+from reb_action.model.contestant import KEY_NAMES
 
 ROOT = Path(__file__).parent.parent
 ACTIONS = [ROOT / "action.yml", *sorted(ROOT.glob("*/action.yml"))]
@@ -59,7 +61,7 @@ INTERNAL = {
 def test_inputs_are_options(name):
     inputs = set(read(ROOT / name)["inputs"])
     known = set(options(*COMMANDS[name])) - INTERNAL.get(name, set())
-    assert named(inputs - INSTALLER - SECRETS) == known
+    assert named(inputs - SECRETS) - (named(INSTALLER) - known) == known
 
 
 def test_defaults_are_the_options_own():
@@ -80,7 +82,7 @@ def test_descriptions_are_the_help_of_the_options(name):
     params = [one for command in COMMANDS[name] for one in cli.commands[command].params]
     helps = {one.envvar: one.help for one in params if getattr(one, "help", None)}
     for key, one in read(ROOT / name)["inputs"].items():
-        if key not in OWN_WORDS:
+        if key not in OWN_WORDS and named([key]) <= set(helps):
             (envvar,) = named([key])
             assert one["description"] == helps[envvar].replace(" --", " "), key
 
@@ -104,11 +106,22 @@ def test_only_the_step_of_the_agent_has_the_key():
         for value in step.get("with", {}).values()
         if "secrets." in str(value)
     }
-    assert given == {
-        ("plan", "Plan"): "${{ secrets.model-key != '' }}",
-        ("trial", "Trial"): "${{ secrets.model-key }}",
-        ("trial", "Batch of trials"): "${{ secrets.model-key }}",
+    names = KEY_NAMES
+    own = " || ".join(f"matrix.entry.key == '{name}' && secrets.{name}-key" for name in names)
+    known = "\n".join(f"${{{{ secrets.{name}-key != '' && '{name}' || '' }}}}" for name in names)
+    assert {place: value.split("\n") for place, value in given.items()} == {
+        ("plan", "Plan"): [" ".join(known.split("\n"))],
+        ("trial", "Trial"): [f"${{{{ {own} || '' }}}}"],
+        ("trial", "Batch of trials"): [f"${{{{ {own} || '' }}}}"],
     }
+
+
+def test_workflow_has_a_secret_for_each_key_of_contestants():
+    workflow = read(ROOT / ".github" / "workflows" / "benchmark.yml")
+    # YAML 1.1 reads the key `on` as true.
+    assert set(workflow[True]["workflow_call"]["secrets"]) == {f"{name}-key" for name in KEY_NAMES}
+    schema = json.loads((ROOT / "schemas" / "contestants.schema.json").read_text())
+    assert schema["$defs"]["contestant"]["properties"]["key"]["enum"] == list(KEY_NAMES)
 
 
 @pytest.mark.parametrize("path", ACTIONS, ids=str)

@@ -34,10 +34,10 @@ def show_progress(*, quiet: bool) -> Generator[Progress]:
     """Yield a function that prints progress to standard error; standard output is for results."""
     if quiet:
         yield lambda _: None
-    elif _is_terminal(sys.stderr):
+    elif is_terminal(sys.stderr):
         from reb_action.cli.live_progress import live_progress
 
-        with live_progress(_console(sys.stderr), began=time.monotonic()) as show:
+        with live_progress(make_console(sys.stderr), began=time.monotonic()) as show:
             yield show
     else:
         from reb_action.render.lines import stamp_line
@@ -56,7 +56,7 @@ def print_verdict(verdict: "Verdict", unqualified: "Collection[Level]") -> None:
     if _fits(sys.stdout, columns=_COLUMNS):
         from reb_action.render.terminal.verdict import verdict_tables
 
-        _console(sys.stdout).print(verdict_tables(verdict, unqualified))
+        make_console(sys.stdout).print(verdict_tables(verdict, unqualified))
     else:
         from reb_action.render.lines import verdict_lines
 
@@ -68,7 +68,7 @@ def print_scoreboard(board: "Scoreboard") -> None:
     if _fits(sys.stdout, columns=_BOARD_COLUMNS):
         from reb_action.render.terminal.scoreboard import board_tables
 
-        _console(sys.stdout).print(board_tables(board))
+        make_console(sys.stdout).print(board_tables(board))
     else:
         from reb_action.render.board_lines import board_lines
 
@@ -80,23 +80,25 @@ def print_summary(verdict: "Verdict", notes: str | None) -> None:
     if _fits(sys.stdout, columns=_COLUMNS):
         from reb_action.render.terminal.verdict import short_table
 
-        _console(sys.stdout).print(short_table(verdict, notes))
+        make_console(sys.stdout).print(short_table(verdict, notes))
     else:
         from reb_action.render.lines import short_lines
 
         click.echo("\n".join(short_lines(verdict, notes)))
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can draw."""
     # Not rich's is_terminal: CI often sets FORCE_COLOR, which would turn a log into a terminal.
-    return stream.isatty() and not _console(stream).is_dumb_terminal
+    return stream.isatty() and not make_console(stream).is_dumb_terminal
 
 
 def _fits(stream: TextIO, *, columns: int) -> bool:
-    return _is_terminal(stream) and _console(stream).width >= columns
+    return is_terminal(stream) and make_console(stream).width >= columns
 
 
-def _console(stream: TextIO) -> "Console":
+def make_console(stream: TextIO) -> "Console":
+    """Return the console of a stream, without markup."""
     from rich.console import Console
 
     return Console(file=stream, highlight=False, markup=False, emoji=False)

@@ -22,6 +22,7 @@ class TrialOptions:
     agent_argument: str | None = None
     attempt: int = 1
     contestant: str | None = None
+    contestants: Path | None = None
     folder: Path | None = None
 
 
@@ -66,19 +67,26 @@ class RunnerOptions:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PlanOptions:
-    """The trials to plan, and how to distribute them over jobs."""
+class WhoOptions:
+    """Which trials there are: repositories, contestants and attempts."""
 
     repositories: str
     agents: str
+    contestants: Path | None
     attempts: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanOptions:
+    """The trials to keep, how to distribute them over jobs, and the runners of these jobs."""
+
     only: tuple[str, ...]
     without: tuple[str, ...]
     changed_since: str | None
     max_jobs: int
     durations: Path | None
+    job_minutes: int | None
     runs_on: str
-    agent_seconds: int
-    model: str | None
-    model_url: str | None
-    has_model_key: bool
+    runners: int | None
+    max_parallel: int | None
+    keys: tuple[str, ...]

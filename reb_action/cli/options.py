@@ -1,5 +1,6 @@
 """The options that commands share. Each envvar is the name of the action's input."""
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.core import ParameterSource
 
 from reb_action.cli.groups import AGENT_SECONDS
 from reb_action.errors import UsageError
@@ -89,8 +91,11 @@ def _parse_gate(fail_on: str, scoring: str) -> "FailOn":
     return gate.parse_fail_on(fail_on, scoring=Scoring(scoring))
 
 
-def _levels_of(_context: click.Context, _parameter: click.Parameter, value: str) -> object:
-    return parse_levels(value)
+def _levels_of(context: click.Context, parameter: click.Parameter, value: str) -> object:
+    """Return the levels; an input of a workflow that is empty is not the default."""
+    is_default = context.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT
+    empty = is_default and os.environ.get("REB_LEVELS") is not None
+    return parse_levels("" if empty else value)
 
 
 folder_argument = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))

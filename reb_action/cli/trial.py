@@ -101,10 +101,11 @@ def start(*, trial: TrialOptions, runner: RunnerOptions, fail_on: "FailOn") -> N
     """Start a trial: start the sandbox and check out REPOSITORY."""
     from reb_action.cli import arguments
     from reb_action.cli.console import show_progress
+    from reb_action.judge.gate import demand_measured
     from reb_action.trial import start as trial_start
 
     # Only the gate needs it, hours later: a wrong value must fail now.
-    del fail_on
+    demand_measured(fail_on, runner.levels)
     options = arguments.make_trial(trial, runner)
     with show_progress(quiet=False) as tell:
         trial_start.start(options, owner=os.getppid(), tell=tell, environ=os.environ)

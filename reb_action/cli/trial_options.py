@@ -12,6 +12,7 @@ from reb_action.cli.groups import (
     PlaceOptions,
     RunnerOptions,
     TrialOptions,
+    WhoOptions,
 )
 from reb_action.cli.options import (
     add_options,
@@ -150,6 +151,42 @@ runner_options = add_options(
 )
 """Adds the options that all trials of a job share, as one value `runner`."""
 
+contestants_option = click.option(
+    "--contestants",
+    envvar="REB_CONTESTANTS",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="YAML file of contestants: agents with models, options and budgets. It replaces agents.",
+)
+who_options = pass_group(
+    "who",
+    WhoOptions,
+    click.option(
+        "--repositories",
+        envvar="REB_REPOSITORIES",
+        required=True,
+        help="all, names or patterns such as owner/*, or manifest files (.yaml), separated by"
+        " commas or lines.",
+    ),
+    click.option(
+        "--agents",
+        envvar="REB_AGENTS",
+        default="pip",
+        show_default=True,
+        help="Agent names or files (.yaml), separated by commas or lines. On a line of its own, an"
+        " agent can be followed by its argument.",
+    ),
+    contestants_option,
+    click.option(
+        "--attempts",
+        envvar="REB_ATTEMPTS",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1, 1000),
+        help="Attempts of each contestant on each repository.",
+    ),
+)
+"""Adds the options that say which trials there are, as the value `who`."""
+
 trial_options = add_options(
     pass_group(
         "trial",
@@ -173,6 +210,7 @@ trial_options = add_options(
             help="Id of the contestant: letters, digits, _ and -. By default the agent, and its"
             " model if it has one. Part of the trial's id.",
         ),
+        contestants_option,
         click.option(
             "--attempt",
             envvar="REB_ATTEMPT",

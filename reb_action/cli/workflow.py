@@ -1,4 +1,4 @@
-"""The commands that workflows call: plan, batch, gate, report."""
+"""The commands that workflows call: plan, gate, report; batch and publish have their own files."""
 
 import os
 from pathlib import Path
@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reb_action.cli.groups import PlanOptions, RunnerOptions
+from reb_action.cli.batch import batch
+from reb_action.cli.groups import PlanOptions, RunnerOptions, WhoOptions
 from reb_action.cli.options import (
-    agent_seconds_option,
     artifact_options,
-    deadline_option,
     folder_argument,
     gate_options,
     levels_option,
-    live_option,
-    model_option,
-    model_url_option,
     parse_words,
     pass_group,
 )
 from reb_action.cli.publish import publish
-from reb_action.cli.trial_options import runner_options
-from reb_action.errors import DeadlineError, GateError, SandboxError
+from reb_action.cli.trial_options import runner_options, who_options
+from reb_action.errors import GateError
+from reb_action.model.contestant import MODEL_KEY
 from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
 
@@ -33,29 +30,6 @@ if TYPE_CHECKING:
 plan_options = pass_group(
     "options",
     PlanOptions,
-    click.option(
-        "--repositories",
-        envvar="REB_REPOSITORIES",
-        required=True,
-        help="all, names or patterns such as owner/*, or manifest files (.yaml), separated by"
-        " commas or lines.",
-    ),
-    click.option(
-        "--agents",
-        envvar="REB_AGENTS",
-        default="pip",
-        show_default=True,
-        help="Agent names or files (.yaml), separated by commas or lines. On a line of its own, an"
-        " agent can be followed by its argument.",
-    ),
-    click.option(
-        "--attempts",
-        envvar="REB_ATTEMPTS",
-        default=1,
-        show_default=True,
-        type=click.IntRange(1, 1000),
-        help="Attempts of each agent on each repository.",
-    ),
     click.option(
         "--only",
         envvar="REB_ONLY",
@@ -73,8 +47,8 @@ plan_options = pass_group(
     click.option(
         "--changed-since",
         envvar="REB_CHANGED_SINCE",
-        help="Keep only trials whose manifest or agent file differs from this commit, such as"
-        " HEAD^1.",
+        help="Keep only trials whose manifest, agent file or contestants file differs from this"
+        " commit, such as HEAD^1.",
     ),
     click.option(
         "--max-jobs",
@@ -88,7 +62,14 @@ plan_options = pass_group(
         "--durations",
         envvar="REB_DURATIONS",
         type=click.Path(path_type=Path, exists=True),
-        help="Path of durations.json of an earlier report, to balance the batches.",
+        help="Path of durations.json of an earlier report, to pack the batches by.",
+    ),
+    click.option(
+        "--job-minutes",
+        envvar="REB_JOB_MINUTES",
+        type=click.IntRange(1),
+        help="timeout-minutes of the trials' jobs. Batches are packed so that every trial ends"
+        " before.",
     ),
     click.option(
         "--runs-on",
@@ -98,21 +79,34 @@ plan_options = pass_group(
         help="Labels of the runners, as JSON. Pull requests from forks need hosted or ephemeral"
         " runners.",
     ),
-    agent_seconds_option,
-    model_option,
-    model_url_option,
     click.option(
-        "--has-model-key",
-        envvar="REB_HAS_MODEL_KEY",
-        is_flag=True,
-        default=False,
-        help="The trials have the model's key. The plan itself does not need it.",
+        "--runners",
+        envvar="REB_RUNNERS",
+        type=click.IntRange(1),
+        help="Number of self-hosted runners. A plan whose jobs would wait too long is refused.",
+    ),
+    click.option(
+        "--max-parallel",
+        envvar="REB_MAX_PARALLEL",
+        type=click.IntRange(1),
+        help="Maximum number of jobs at once.",
+    ),
+    click.option(
+        "--keys",
+        envvar="REB_KEYS",
+        default=MODEL_KEY,
+        show_default=True,
+        callback=parse_words,
+        help="Names of the vendors' keys that the trials have. The plan itself needs no key.",
     ),
 )
 
 
 @click.command()
+@who_options
 @plan_options
+@runner_options
+@gate_options
 @click.option(
     "--plan",
     "path",
@@ -122,63 +116,36 @@ plan_options = pass_group(
     type=click.Path(path_type=Path, dir_okay=False),
     help="Output path of the plan.",
 )
-def plan(*, options: PlanOptions, path: Path) -> None:
+def plan(
+    *,
+    who: WhoOptions,
+    options: PlanOptions,
+    runner: RunnerOptions,
+    fail_on: "FailOn",
+    path: Path,
+) -> None:
     """Generate the job matrix.
 
     A plan that could not run, or not safely, is a usage error.
     """
-    from reb_action.cli import arguments
+    from reb_action.cli.planning import make_plan
     from reb_action.github import commands, context
+    from reb_action.judge.gate import demand_measured
     from reb_action.results import plan_file
+    from reb_action.workflow import platform_limits
 
-    runner = context.read_context(os.environ)
-    planned = arguments.make_plan(options, runner)
+    demand_measured(fail_on, runner.levels)
+    runner_context = context.read_context(os.environ)
+    planned = make_plan(who, options, runner, runner_context)
     plan_file.write_plan(planned, path)
     counts = {"count": str(len(planned.entries)), "trials": str(len(planned.trials))}
     outputs = {"entries": plan_file.entries_json(planned), **counts, "plan": str(path)}
-    commands.write_outputs(runner, outputs)
-    click.echo(f"{len(planned.trials)} trials in {len(planned.entries)} jobs: {path}")
-
-
-@click.command()
-@click.option(
-    "--trials", envvar="REB_TRIALS", required=True, help="The trials of the entry, as JSON."
-)
-@click.option(
-    "--results",
-    "folder",
-    envvar="REB_RESULTS",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the trials' folders.",
-)
-@runner_options
-@live_option
-@deadline_option
-def batch(
-    *, trials: str, folder: Path, runner: RunnerOptions, live: bool, ends_at: int | None
-) -> None:
-    """Run the trials of one matrix entry in sequence."""
-    from reb_action.cli import arguments
-    from reb_action.cli.console import show_progress
-    from reb_action.github import commands, context
-    from reb_action.results import plan_file
-    from reb_action.workflow.batch import run_batch
-
-    batch_trials = arguments.make_batch(plan_file.parse_trials(trials), folder, runner)
-    with show_progress(quiet=False) as tell:
-        result = run_batch(batch_trials, ends_at=ends_at, environ=os.environ, tell=tell, live=live)
-    groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
-    outputs = {name: " ".join(trials) for name, trials in groups.items()}
-    commands.write_outputs(context.read_context(os.environ), {**outputs, "folder": str(folder)})
-    if result.remaining:
-        raise DeadlineError(
-            f"no time left in this job for {', '.join(result.remaining)}; run them in another job"
-        )
-    if result.broken:
-        raise SandboxError(
-            f"could not run {', '.join(result.broken)}; see above and run them again"
-        )
+    commands.write_outputs(runner_context, outputs)
+    sizes = (
+        f"job output {platform_limits.measure_output(planned):,} bytes in UTF-16, longest list of"
+        f" trials {platform_limits.measure_environment(planned):,} bytes"
+    )
+    click.echo(f"{len(planned.trials)} trials in {len(planned.entries)} jobs: {path} ({sizes})")
 
 
 @click.command()

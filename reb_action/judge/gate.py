@@ -60,6 +60,16 @@ def parse_fail_on(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
     return FailOn(invalid=False, levels=levels, scoring=scoring)
 
 
+def demand_measured(fail_on: FailOn, levels: tuple[Level, ...]) -> None:
+    """Raise UsageError if `fail_on` names a level that is not measured: the gate could not pass."""
+    absent = [level for level in fail_on.levels if level not in levels]
+    if absent:
+        raise UsageError(
+            f"--fail-on names {', '.join(absent)}, and --levels is {','.join(levels)}; add the"
+            " level to --levels, or leave it out of --fail-on"
+        )
+
+
 def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> Decision:
     """Decide on a verdict, or on the reason why it is missing."""
     scoring = fail_on.scoring

@@ -36,3 +36,40 @@ def default_id(agent: str, model: str | None) -> str:
 def is_id(text: str) -> bool:
     """Return whether a text can be the id of a contestant."""
     return re.fullmatch(ID_PATTERN, text) is not None
+
+
+MODEL_KEY: Final = "model"
+KEY_NAMES: Final = (
+    *(MODEL_KEY, "anthropic", "openai", "gemini", "deepseek", "dashscope"),
+    *("moonshot", "openrouter", "zai", "other"),
+)
+"""Names of vendors' keys: `<name>-key` is the workflow's secret, `REB_<NAME>_KEY` the variable."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContestantEntry:
+    """A contestant as a file or a list of agents defines it; None is as the command has it.
+
+    `key` is the name of the vendor's key, `id` None for the default id.
+    """
+
+    agent: str
+    id: str | None = None
+    argument: str | None = None
+    model: str | None = None
+    model_url: str | None = None
+    key: str = MODEL_KEY
+    protocol: str | None = None
+    agent_seconds: int | None = None
+    idle_seconds: int | None = None
+    budget_calls: int | None = None
+    budget_tokens: int | None = None
+    budget_usd: float | None = None
+    repeat_limit: int | None = None
+    accept_other_model: bool | None = None
+    direct_key: bool | None = None
+
+
+def key_variable(name: str) -> str:
+    """Return the environment variable of a vendor's key."""
+    return f"REB_{name.upper()}_KEY"

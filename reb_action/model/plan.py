@@ -1,6 +1,18 @@
-"""What a benchmark intends: its trials, dealt out to the jobs of a matrix."""
+"""What a benchmark intends: its contestants and trials, dealt out to the jobs of a matrix."""
 
 from dataclasses import dataclass
+
+from reb_action.model.contestant import MODEL_KEY, Contestant
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedContestant:
+    """Who competes: the agent by its name, its model, and the name of the vendor's key."""
+
+    contestant: Contestant
+    agent: str
+    model: str | None = None
+    key: str = MODEL_KEY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -8,7 +20,7 @@ class Wish:
     """One repository with one contestant, before attempts are counted.
 
     `slug` and `contestant` are their parts of a trial id; `files` are those of the caller's
-    repository that describe them.
+    repository that describe them. `longest_seconds` is the time that a trial may take at most.
     """
 
     repository: str
@@ -17,36 +29,45 @@ class Wish:
     contestant: str
     argument: str | None = None
     files: tuple[str, ...] = ()
+    key: str = MODEL_KEY
+    longest_seconds: int = 3600
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedTrial:
-    """One trial to be; `repository`, `agent` and `argument` are what `reb start` takes."""
+    """One trial to be; `repository`, `agent` and `argument` are what `reb start` takes.
+
+    `contestant` is the id of one of the plan's contestants; plans of older releases have none.
+    """
 
     id: str
     repository: str
     agent: str
     argument: str | None
     attempt: int
+    contestant: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
     """One job of the matrix: mostly one trial; a batch where there are more trials than jobs.
 
-    `seconds` is how long its trials took before, or may take where that is not known.
+    `seconds` is how long its trials took before, or may take where that is not known. All trials of
+    an entry use the vendor's key of the name `key`.
     """
 
     name: str
     trials: tuple[PlannedTrial, ...]
     seconds: int
+    key: str = MODEL_KEY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """All entries, the longest first."""
+    """All entries, the longest first, and everyone who competes in them."""
 
     entries: tuple[Entry, ...]
+    contestants: tuple[PlannedContestant, ...] = ()
 
     @property
     def trials(self) -> tuple[PlannedTrial, ...]:

@@ -8,7 +8,6 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -18,7 +17,6 @@ from reb_action.model.github import Artifact
 from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
 
-PLAN: Final = "researchenvbench-plan"
 ENTRIES: Final = 10_000
 """Maximum files of one artifact: a trial has about twenty, a batch some dozens of trials."""
 MEMBER_BYTES: Final = 64 * 1024 * 1024
@@ -42,7 +40,7 @@ _BROKEN: Final = (
 """The errors of zipfile for a corrupt or malicious zip."""
 
 _TRIAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-_NAME: Final = re.compile(rf"reb-({_TRIAL.pattern})\.a([1-9][0-9]{{0,3}})")
+_NAME: Final = re.compile(rf"reb\.([a-z0-9-]+)\.({_TRIAL.pattern})\.a([1-9][0-9]{{0,3}})")
 _LAYOUT: Final = SessionLayout(folder=Path())
 TRIAL_FILES: Final = frozenset(
     path.as_posix()
@@ -62,27 +60,39 @@ TRIAL_FILES: Final = frozenset(
 """The files of a trial's folder that a verdict is computed from, and the verdict."""
 
 
-def find_plan(listed: Iterable[Artifact]) -> Artifact | None:
+def name_plan(key: str) -> str:
+    """Return the name of the artifact with the plan of a benchmark."""
+    return f"{key}-plan"
+
+
+def find_plan(listed: Iterable[Artifact], *, key: str) -> Artifact | None:
     """Return the newest artifact with a plan: a partly repeated run has several."""
-    plans = (artifact for artifact in listed if artifact.name == PLAN and not artifact.expired)
+    name = name_plan(key)
+    plans = (artifact for artifact in listed if artifact.name == name and not artifact.expired)
     return max(plans, key=lambda artifact: artifact.created_at, default=None)
 
 
-def find_latest(listed: Iterable[Artifact], *, attempt: int) -> dict[str, Artifact]:
-    """Return the newest artifact of each entry of the matrix, by the entry's name.
+def find_trials(
+    listed: Iterable[Artifact], *, key: str, attempt: int
+) -> dict[str, tuple[Artifact, ...]]:
+    """Return the artifacts of each entry of the matrix, the newest first, by the entry's name.
 
-    The name contains the attempt of the run; the order of ids means nothing. Expired artifacts and
-    those of a later attempt are ignored.
+    The name contains the benchmark's key and the attempt of the run; the order of ids means
+    nothing. Of one attempt only the newest counts. Expired artifacts and those of a later attempt
+    are ignored.
     """
-    latest: dict[str, tuple[tuple[int, datetime], Artifact]] = {}
+    newest: dict[tuple[str, int], Artifact] = {}
     for artifact in listed:
         match = _NAME.fullmatch(artifact.name)
-        if match is None or artifact.expired or int(match[2]) > attempt:
+        if match is None or artifact.expired or match[1] != key or int(match[3]) > attempt:
             continue
-        age = (int(match[2]), artifact.created_at)
-        if match[1] not in latest or latest[match[1]][0] < age:
-            latest[match[1]] = (age, artifact)
-    return {name: artifact for name, (_, artifact) in latest.items()}
+        place = match[2], int(match[3])
+        if place not in newest or newest[place].created_at < artifact.created_at:
+            newest[place] = artifact
+    found: dict[str, tuple[Artifact, ...]] = {}
+    for name, number in sorted(newest, reverse=True):
+        found[name] = (*found.get(name, ()), newest[name, number])
+    return found
 
 
 def unpack_plan(data: bytes, folder: Path) -> Path:

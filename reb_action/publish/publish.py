@@ -63,7 +63,7 @@ def publish_other_run(
     try:
         repository = event.read_server(job.environ, job.token).repository
         occasion = event.read_other_run(client, run_id, repository=repository)
-        run_results, faults = run.read_other_run(client, occasion, folder)
+        run_results, faults = run.read_other_run(client, occasion, folder, key=job.options.key)
     except (GitHubError, DocumentError) as error:
         yield delivery.unread(str(error))
         return

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -33,15 +34,15 @@ def read_this_run(
 
 
 def read_other_run(
-    client: Client, occasion: Occasion, folder: Path
+    client: Client, occasion: Occasion, folder: Path, *, key: str
 ) -> tuple[RunResults, tuple[str, ...]]:
     """Return the results of another run, and the faults of artifacts that could not be read.
 
     Artifacts are unpacked below `folder`. Raises GitHubError or DocumentError without a plan.
     """
     listed = client.artifacts(occasion.run.run_id)
-    plan = fetch_plan(client, listed, folder / "plan")
-    faults = tuple(fetch_trials(client, listed, plan, occasion.run, folder / "artifacts"))
+    plan = fetch_plan(client, listed, folder / "plan", key=key)
+    faults = tuple(fetch_trials(client, listed, plan, occasion.run, folder / "artifacts", key=key))
     return _combine(plan, folder / "artifacts", occasion, ()), faults
 
 
@@ -52,12 +53,13 @@ def _combine(plan: Plan, folder: Path, occasion: Occasion, levels: tuple[Level, 
     return RunResults(occasion=occasion, plan=plan, collected=collected, board=board, levels=levels)
 
 
-def fetch_plan(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Plan:
+def fetch_plan(client: Client, listed: tuple[Artifact, ...], folder: Path, *, key: str) -> Plan:
     """Download the plan of a run; raises GitHubError or DocumentError."""
-    artifact = artifacts.find_plan(listed)
+    artifact = artifacts.find_plan(listed, key=key)
     if artifact is None:
         raise GitHubError(
-            "Run has no plan artifact: planning failed, or it is not a benchmark run."
+            f"Run has no artifact {artifacts.name_plan(key)}: planning failed, or it is not a"
+            " benchmark run of this key."
         )
     plan = plan_file.read_plan(artifacts.unpack_plan(_zip(client, artifact, PLAN_BYTES), folder))
     if len(plan.trials) > TRIALS:
@@ -66,23 +68,32 @@ def fetch_plan(client: Client, listed: tuple[Artifact, ...], folder: Path) -> Pl
 
 
 def fetch_trials(
-    client: Client, listed: tuple[Artifact, ...], plan: Plan, run: RunOrder, folder: Path
+    client: Client,
+    listed: tuple[Artifact, ...],
+    plan: Plan,
+    run: RunOrder,
+    folder: Path,
+    *,
+    key: str,
 ) -> Iterator[str]:
-    """Download the newest artifact of each entry of the plan; yield the faults.
+    """Download the artifacts of each entry of the plan, the newest first; yield the faults.
 
-    The artifact that exceeds TOTAL_BYTES in all, and those after it, are left out.
+    Those of earlier attempts come too: which one of a trial counts is decided when they are
+    collected, as in the report. The artifact that exceeds TOTAL_BYTES in all, and those after it,
+    are left out.
     """
-    newest = artifacts.find_latest(listed, attempt=run.attempt)
+    of_entry = artifacts.find_trials(listed, key=key, attempt=run.attempt)
+    wanted = [of_entry.get(entry.name, ()) for entry in plan.entries]
+    # All newest ones first: older ones are left out before them.
+    ordered = [artifact for rank in zip_longest(*wanted) for artifact in rank if artifact]
     remaining = TOTAL_BYTES
-    for entry in plan.entries:
-        artifact = newest.get(entry.name)
-        if artifact is not None:
-            try:
-                data = _zip(client, artifact, ZIP_BYTES)
-                remaining -= artifacts.unpack_trials(data, folder / artifact.name)
-            except (GitHubError, DocumentError) as error:
-                yield str(error)
-        if artifact is not None and remaining < 0:
+    for artifact in ordered:
+        try:
+            data = _zip(client, artifact, ZIP_BYTES)
+            remaining -= artifacts.unpack_trials(data, folder / artifact.name)
+        except (GitHubError, DocumentError) as error:
+            yield str(error)
+        if remaining < 0:
             shutil.rmtree(folder / artifact.name)
             yield (
                 f"the artifacts unpack to more than {TOTAL_BYTES} bytes in all: {artifact.name}"

@@ -1,5 +1,6 @@
 """Compares artifacts with a plan: each trial has a verdict, or a reason for its absence."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,8 +40,10 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
     """Return the verdict of each planned (or present) trial, or the reason for its absence.
 
     Artifacts are folders, nested at will, with the folders of trials. A name that ends in `.a2`
-    belongs to the second attempt of the run. If two artifacts have the same trial, the later
-    attempt counts; the later of `folders` counts more. Trials outside the plan are ignored.
+    belongs to the second attempt of the run. Of several artifacts of a trial the latest one counts
+    in which everything that was asked for was measured, whatever the result; without such a one,
+    the latest with a verdict; else the latest. Later `folders` come after earlier ones. Trials
+    outside the plan are ignored.
     Contestants with one id and different definitions stay apart: their ids get their digests.
     """
     planned = None if plan is None else dict.fromkeys(trial.id for trial in plan.trials)
@@ -51,8 +54,12 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
     ]
     if plan is None:
         places = tell_contestants_apart(places)
-    last = {place.trial: place for place in places}
-    judged = {name: _judged(place) for name, place in last.items()}
+    every: defaultdict[str, list[Place]] = defaultdict(list)
+    for place in places:
+        every[place.trial].append(place)
+    chosen = {name: _choose(of_trial) for name, of_trial in every.items()}
+    last = {name: place for name, (place, _) in chosen.items()}
+    judged = {name: result for name, (_, result) in chosen.items()}
     return Collected(
         found={
             name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
@@ -83,6 +90,24 @@ def measure_durations(found: Found) -> dict[str, int]:
             key = name.rpartition(".")[0]
             durations[key] = max(durations.get(key, 0), int(seconds) + 1)
     return durations
+
+
+def _choose(places: Sequence[Place]) -> tuple[Place, Verdict | str]:
+    """Return the artifact of a trial that counts, and its result; `places` are in their order.
+
+    A re-run that was killed, or that a runner spoiled, does not replace a finished trial.
+    """
+    latest = [(place, _judged(place)) for place in places[-1:]]
+    if _is_complete(*latest[0]) or len(places) == 1:
+        return latest[0]
+    judged = [(place, _judged(place)) for place in reversed(places)]
+    complete = (item for item in judged if _is_complete(*item))
+    with_verdict = (item for item in judged if isinstance(item[1], Verdict))
+    return next(complete, None) or next(with_verdict, judged[0])
+
+
+def _is_complete(place: Place, result: Verdict | str) -> bool:
+    return decide(result, place.asked, FailOn(invalid=True)).closed is None
 
 
 def _judged(place: Place) -> Verdict | str:

@@ -16,7 +16,7 @@ from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Session
 
 _ATTEMPT: Final = re.compile(r"\.a(\d{1,4})$")
-_ARTIFACT: Final = re.compile(r"(?:reb-)?(.+?)(?:\.a\d{1,4})?")
+_ARTIFACT: Final = re.compile(r"(?:reb-|reb\.[a-z0-9-]{1,40}\.)?(.+?)(?:\.a\d{1,4})?")
 _DEPTH: Final = 8
 
 

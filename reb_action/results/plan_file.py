@@ -1,16 +1,12 @@
 """Reads and writes plan.json and the entries of the matrix."""
 
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from reb_action import documents
-from reb_action.documents import Json, NotJsonError, parse_json, show
-from reb_action.errors import UsageError
-from reb_action.model.plan import Plan, PlannedTrial
+from reb_action.documents import Json
+from reb_action.model.plan import Entry, Plan
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -25,42 +21,29 @@ def read_plan(path: Path) -> Plan:
 
 def entries_json(plan: Plan) -> str:
     """Return the value of `matrix.entry`: one line of JSON."""
-    return json.dumps([_entry(entry.name, entry.trials) for entry in plan.entries])
+    return json.dumps([_entry(entry) for entry in plan.entries], separators=(",", ":"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Planned:
-    trials: tuple[PlannedTrial, ...]
+def join_trials(entry: Entry) -> str:
+    """Return the ids of an entry's trials, separated by spaces."""
+    return " ".join(trial.id for trial in entry.trials)
 
 
-def parse_trials(text: str) -> tuple[PlannedTrial, ...]:
-    """Parse the trials of one matrix entry, as `entries_json` writes them."""
-    try:
-        value = parse_json(text.encode())
-    except NotJsonError as error:
-        raise UsageError(f"--trials is not JSON: {error}") from None
-    fields = {"id", "repository", "agent", "argument", "attempt"}
-    if not isinstance(value, list) or not all(
-        isinstance(trial, dict) and set(trial) == fields for trial in value
-    ):
-        raise UsageError(
-            f"--trials: each trial must have exactly the keys {', '.join(sorted(fields))}"
-        )
-    planned = documents.answer_of(b'{"trials": ' + text.encode() + b"}", _Planned)
-    if planned is None:
-        raise UsageError("--trials: a value has the wrong type; use the output of reb plan")
-    for trial in planned.trials:
-        # The id is the name of a folder.
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", trial.id):
-            raise UsageError(
-                f"{show(trial.id)} is not the id of a trial; use the output of reb plan"
-            )
-    return planned.trials
-
-
-def _entry(name: str, trials: tuple[PlannedTrial, ...]) -> Mapping[str, Json]:
+def _entry(entry: Entry) -> Mapping[str, Json]:
+    """Return what a job has to know; a batch knows its trials by their ids alone."""
+    common: dict[str, Json] = {
+        "name": entry.name,
+        "count": len(entry.trials),
+        "key": entry.key,
+    }
+    if len(entry.trials) > 1:
+        return {**common, "trials": join_trials(entry)}
+    trial = next(iter(entry.trials))
     return {
-        "name": name,
-        "count": len(trials),
-        "trials": [cast(dict[str, Json], documents.to_json(trial)) for trial in trials],
+        **common,
+        "repository": trial.repository,
+        "agent": trial.agent,
+        "argument": trial.argument or "",
+        "contestant": trial.contestant or "",
+        "attempt": trial.attempt,
     }

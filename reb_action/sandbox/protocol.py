@@ -43,6 +43,7 @@ class SandboxSpec:
 
     `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: folders that
     are there already. With `root` commands of the agent's user run as root of the container.
+    `gpu_ids` are the UUIDs of its GPUs; without them it gets the first ones of the machine.
     """
 
     kind: Kind
@@ -57,6 +58,7 @@ class SandboxSpec:
     agent_mount: str | None = None
     gateway_mount: str | None = None
     root: bool = False
+    gpu_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

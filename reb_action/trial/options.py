@@ -24,6 +24,7 @@ class Options:
     image: str | None = None
     mirror: Path | None = None
     gpus: int = 0
+    gpu_ids: tuple[str, ...] = ()
     network: Network = Network.OPEN
     levels: tuple[Level, ...] = tuple(Level)
     limits: Limits = field(default_factory=Limits)

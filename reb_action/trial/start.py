@@ -134,6 +134,7 @@ def _session(
         mount=str(layout.mount),
         scratch=str(layout.work / "sandbox"),
         gpus=options.gpus,
+        gpu_ids=options.gpu_ids,
         network=options.network,
         limits=options.limits,
         gateway_mount=str(layout.gateway) if _has_gateway(options) else None,

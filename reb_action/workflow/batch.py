@@ -1,16 +1,30 @@
-"""Runs the trials of one matrix entry in sequence, and stops before the job's deadline."""
+"""Runs trials on this machine, several at a time, and continues where an earlier run ended."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import wait
+from typing import Protocol
 
-from reb_action.errors import describe_error
-from reb_action.model.progress import Progress
-from reb_action.results import page
-from reb_action.session.layout import SessionLayout
-from reb_action.trial import run as trial_run
+from reb_action.agents.catalogue import agent
+from reb_action.agents.contestant import identify
 from reb_action.trial.options import Options
 from reb_action.workflow import deadline
+from reb_action.workflow.gpus import GpuPool
+from reb_action.workflow.sealed import clear_unfinished, find_sealed
+from reb_action.workflow.trial_process import End, Message, TrialProcess, start_trial
+
+_WAIT_SECONDS = 0.5
+_STOP_SECONDS = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One trial of a batch: its id, its options, and the environment with its own key."""
+
+    id: str
+    options: Options
+    environ: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,46 +36,144 @@ class BatchResult:
     remaining: tuple[str, ...]
 
 
-def run_batch(
-    trials: Sequence[tuple[str, Callable[[], Options]]],
-    *,
-    ends_at: float | None,
-    environ: Mapping[str, str],
-    tell: Progress,
-    live: bool = True,
-) -> BatchResult:
-    """Run trials until all are done, or until the next one might not finish in time."""
-    done: list[str] = []
-    broken: list[str] = []
-    for number, (name, options) in enumerate(trials):
-        shortage = _time_shortage(options, name, ends_at)
-        if shortage is not None:
-            tell(shortage)
-            remaining = tuple(name for name, _ in trials[number:])
-            return BatchResult(done=tuple(done), broken=tuple(broken), remaining=remaining)
-        tell(f"--- {number + 1} of {len(trials)}: {name}")
-        (done if _run_trial(options, environ, tell, live=live) else broken).append(name)
-    return BatchResult(done=tuple(done), broken=tuple(broken), remaining=())
+class View(Protocol):
+    """Shows the trials of a batch while they run."""
+
+    def begin(self, job: Job) -> None:
+        """Show that a trial has begun."""
+        ...
+
+    def tell(self, name: str, text: str) -> None:
+        """Show a line of a trial's progress; "" is the batch itself."""
+        ...
+
+    def end(self, name: str, fault: str | None) -> None:
+        """Show that a trial has ended: with a verdict, or by a fault."""
+        ...
+
+    def refresh(self) -> None:
+        """Bring times and counts up to date."""
+        ...
 
 
-def _time_shortage(options: Callable[[], Options], name: str, ends_at: float | None) -> str | None:
+@dataclass(slots=True)
+class _Running:
+    """A trial that runs, and its GPUs."""
+
+    job: Job
+    trial: TrialProcess
+    gpus: tuple[str, ...]
+
+
+class Batch:
+    """Trials that run, at most `jobs` at a time, until all are done or the time is short."""
+
+    def __init__(
+        self,
+        *,
+        jobs: int,
+        ends_at: float | None,
+        gpus: GpuPool,
+        view: View,
+        live: bool = True,
+    ) -> None:
+        self._jobs = jobs
+        self._ends_at = ends_at
+        self._gpus = gpus
+        self._view = view
+        self._live = live
+        self._running: list[_Running] = []
+        self._done: list[str] = []
+        self._broken: list[str] = []
+
+    def run(self, jobs: Iterable[Job]) -> BatchResult:
+        """Run the trials that are not finished; on an interrupt, stop those that run."""
+        waiting = [job for job in jobs if not self._skip(job)]
+        try:
+            while waiting or self._running:
+                waiting = self._begin(waiting)
+                if not self._running:
+                    break
+                self._receive()
+        finally:
+            self._stop()
+        remaining = tuple(job.id for job in waiting)
+        return BatchResult(done=tuple(self._done), broken=tuple(self._broken), remaining=remaining)
+
+    def _skip(self, job: Job) -> bool:
+        """Return whether a trial is finished; remove one that was interrupted."""
+        options = job.options
+        spec = agent(options.agent.name, argument=options.agent.argument)
+        contestant = identify(spec, options.agent, options.contestant)
+        if find_sealed(options.folder, contestant, options.levels) is not None:
+            self._view.tell(job.id, "finished before")
+            self._done.append(job.id)
+            return True
+        if clear_unfinished(options.folder):
+            self._view.tell(job.id, "not finished before; it starts again")
+        return False
+
+    def _begin(self, waiting: list[Job]) -> list[Job]:
+        """Begin as many trials as there is room for; return those that wait."""
+        while waiting and len(self._running) < self._jobs:
+            job = waiting[0]
+            shortage = _time_shortage(job, self._ends_at)
+            if shortage is not None:
+                self._view.tell("", shortage)
+                return waiting
+            gpus = self._gpus.take(job.options.gpus)
+            if gpus is None:
+                break
+            options = replace(job.options, gpu_ids=gpus)
+            trial = start_trial(options, job.environ, live=self._live)
+            self._running.append(_Running(job=job, trial=trial, gpus=gpus))
+            self._view.begin(job)
+            waiting = waiting[1:]
+        return waiting
+
+    def _receive(self) -> None:
+        """Take the messages of the trials that run; the end of a process ends its trial."""
+        ready = wait([one.trial.messages for one in self._running], timeout=_WAIT_SECONDS)
+        for one in [one for one in self._running if one.trial.messages in ready]:
+            try:
+                self._take(one, one.trial.messages.recv())
+            except EOFError:
+                code = _join(one.trial)
+                self._end(one, f"its process ended with exit code {code}")
+        self._view.refresh()
+
+    def _take(self, one: _Running, message: Message) -> None:
+        if isinstance(message, End):
+            _join(one.trial)
+            self._end(one, message.fault)
+        else:
+            self._view.tell(one.job.id, message.text)
+
+    def _end(self, one: _Running, fault: str | None) -> None:
+        self._running.remove(one)
+        self._gpus.give_back(one.gpus)
+        (self._done if fault is None else self._broken).append(one.job.id)
+        self._view.end(one.job.id, fault)
+
+    def _stop(self) -> None:
+        """End the trials that still run, and wait until their sandboxes are removed."""
+        for one in self._running:
+            one.trial.process.terminate()
+        until = time.monotonic() + _STOP_SECONDS
+        for one in self._running:
+            one.trial.process.join(max(0.0, until - time.monotonic()))
+
+
+def _join(trial: TrialProcess) -> int | None:
+    trial.process.join(_STOP_SECONDS)
+    trial.alive.close()
+    return trial.process.exitcode
+
+
+def _time_shortage(job: Job, ends_at: float | None) -> str | None:
     if ends_at is None:
         return None
-    trial = options()
-    agent = deadline.agent_seconds(trial.agent.total_seconds, trial.agent.setup_seconds)
-    needed = deadline.trial_seconds(trial.manifest, trial.levels, agent)
-    return deadline.shortage(name, needed, ends_at - time.time())
-
-
-def _run_trial(
-    options: Callable[[], Options], environ: Mapping[str, str], tell: Progress, *, live: bool
-) -> bool:
-    try:
-        trial = options()
-        verdict = trial_run.run(trial, environ=environ, tell=tell, live=live)
-        page.write_page(SessionLayout(folder=trial.folder), verdict)
-    except Exception as error:  # noqa: BLE001
-        # The other trials can still run; this one counts as missing in the report.
-        tell(f"could not run this trial: {describe_error(error)}")
-        return False
-    return True
+    trial = job.options
+    agent_seconds = deadline.agent_seconds(trial.agent.total_seconds, trial.agent.setup_seconds)
+    needed = deadline.trial_seconds(trial.manifest, trial.levels, agent_seconds)
+    return deadline.shortage(job.id, needed, ends_at - time.time())

@@ -1,17 +1,25 @@
 """Refuses plans that would be unsafe on their runners."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, cast
-from urllib.parse import urlsplit
 
-from reb_action.agents.catalogue import agent
 from reb_action.documents import NotJsonError, parse_json
 from reb_action.errors import UsageError
-from reb_action.gateway import DEFAULT_URLS
 from reb_action.github.context import Context
-from reb_action.model.plan import Plan
 
 EPHEMERAL: Final = "ephemeral"
 """The label with which an operator promises that a runner is destroyed after one job."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyUser:
+    """A contestant with a model: the name of its key, and the host that gets the key."""
+
+    contestant: str
+    key: str
+    host: str
+    chose_url: bool
 
 
 def demand_safe(context: Context, runs_on: str) -> None:
@@ -20,7 +28,7 @@ def demand_safe(context: Context, runs_on: str) -> None:
         raise UsageError(
             "pull_request_target gives untrusted code a token with write access; use pull_request"
         )
-    labels = _labels(runs_on)
+    labels = parse_labels(runs_on)
     if context.fork and not is_hosted(labels) and EPHEMERAL not in labels:
         raise UsageError(
             f"a fork's pull request would run on {', '.join(labels)}, which may serve other jobs"
@@ -28,28 +36,25 @@ def demand_safe(context: Context, runs_on: str) -> None:
         )
 
 
-def demand_model(plan: Plan, *, model: str | None, url: str | None, has_key: bool) -> None:
-    """Raise UsageError if agents of a plan need a model, and there is no model or no key.
-
-    Also if, without `url`, a vendor would receive the key of another.
-    """
-    agents = {(trial.agent, trial.argument) for trial in plan.trials}
-    specs = [agent(name, argument=argument) for name, argument in sorted(agents, key=str)]
-    dialects = {spec.name: spec.dialect for spec in specs if spec.dialect is not None}
-    names = ", ".join(dialects)
-    if names and model is None:
-        raise UsageError(f"these agents need a model: {names}; set the input model")
-    if names and not has_key:
-        raise UsageError(
-            f"these agents need a model: {names}; set the secret model-key"
-            " (pull requests from forks have no secrets)"
-        )
-    hosts = {urlsplit(DEFAULT_URLS[dialect]).hostname or "" for dialect in dialects.values()}
-    if len(hosts) > 1 and url is None:
-        raise UsageError(
-            f"these agents would send one key to several vendors ({', '.join(sorted(hosts))}):"
-            f" {names}; run each vendor's agents separately, or set model-url to one URL for all"
-        )
+def demand_keys(contenders: Iterable[KeyUser], keys: tuple[str, ...]) -> None:
+    """Raise UsageError if a contestant has no key, or if a vendor would get another one's key."""
+    users = tuple(contenders)
+    for user in users:
+        if user.key not in keys:
+            raise UsageError(
+                f"{user.contestant} needs a key that this run does not have: set the secret"
+                f" {user.key}-key (pull requests from forks have no secrets)"
+            )
+    for key in sorted({user.key for user in users}):
+        hosts = {user.host for user in users if user.key == key}
+        chosen = all(user.chose_url for user in users if user.key == key)
+        if len(hosts) > 1 and not chosen:
+            names = ", ".join(user.contestant for user in users if user.key == key)
+            raise UsageError(
+                f"the key {key!r} would go to several vendors ({', '.join(sorted(hosts))}) for"
+                f" {names}; give each contestant the name of its vendor's key in a contestants"
+                " file, or set model-url to one URL for all"
+            )
 
 
 def is_hosted(labels: tuple[str, ...]) -> bool:
@@ -57,7 +62,8 @@ def is_hosted(labels: tuple[str, ...]) -> bool:
     return len(labels) == 1 and labels[0].startswith(("ubuntu-", "macos-", "windows-"))
 
 
-def _labels(runs_on: str) -> tuple[str, ...]:
+def parse_labels(runs_on: str) -> tuple[str, ...]:
+    """Return the labels of runners, which are written as JSON; raises UsageError."""
     try:
         value = parse_json(runs_on.encode())
     except NotJsonError:

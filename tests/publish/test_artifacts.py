@@ -215,40 +215,45 @@ def artifact(number, name, *, minute=0, expired=False):
     )
 
 
-def test_attempt_decides_which_artifact_is_the_newest_and_the_id_does_not():
+def ids(listed, attempt=2, key="k"):
+    found = artifacts.find_trials(listed, key=key, attempt=attempt)
+    return {name: [one.id for one in of_entry] for name, of_entry in found.items()}
+
+
+def test_artifacts_of_an_entry_come_by_attempt_and_the_id_does_not_count():
     listed = [
-        artifact(9, "reb-one.a1"),
-        artifact(3, "reb-one.a2", minute=5),
-        artifact(7, "reb-two.a1", minute=3),
-        artifact(8, "reb-two.a1", minute=1),
+        artifact(9, "reb.k.one.a1"),
+        artifact(3, "reb.k.one.a2", minute=5),
+        artifact(7, "reb.k.two.a1", minute=3),
+        artifact(8, "reb.k.two.a1", minute=1),
+        artifact(5, "reb.other.one.a2", minute=9),
     ]
     for order in (listed, listed[::-1]):
-        assert {name: one.id for name, one in artifacts.find_latest(order, attempt=2).items()} == {
-            "one": 3,
-            "two": 7,
-        }
+        assert ids(order) == {"one": [3, 9], "two": [7]}
+        assert ids(order, key="other") == {"one": [5]}
 
 
 IGNORED = [
-    *("reb-one.a3", "reb-one.a0", "reb-one.a01", "reb-one", "other", "reb-.a1", "reb-one.a1\n"),
-    *("reb-../x.a1", "reb-a/b.a1", "reb-one.a11111", "reb-.ssh.a1", "researchenvbench-plan"),
+    *("reb.k.one.a3", "reb.k.one.a0", "reb.k.one.a01", "reb.k.one", "other", "reb.k..a1"),
+    *("reb.k.one.a1\n", "reb.k.../x.a1", "reb.k.a/b.a1", "reb.k.one.a11111", "reb.k..ssh.a1"),
+    *("researchenvbench-plan", "reb-one.a1", "reb.k-one.a1"),
 ]
 
 
 @pytest.mark.parametrize("name", IGNORED)
 def test_artifacts_of_no_entry_and_no_attempt_are_ignored(name):
-    assert artifacts.find_latest([artifact(1, name)], attempt=2) == {}
+    assert ids([artifact(1, name)]) == {}
 
 
 def test_expired_artifacts_are_ignored():
-    listed = [artifact(1, "reb-one.a1", expired=True), artifact(2, artifacts.PLAN, expired=True)]
-    assert artifacts.find_latest(listed, attempt=1) == {}
-    assert artifacts.find_plan(listed) is None
+    listed = [artifact(1, "reb.k.one.a1", expired=True), artifact(2, "k-plan", expired=True)]
+    assert ids(listed) == {}
+    assert artifacts.find_plan(listed, key="k") is None
 
 
-def test_newest_plan_is_by_time():
-    listed = [artifact(2, artifacts.PLAN, minute=9), artifact(5, artifacts.PLAN), artifact(9, "x")]
-    assert artifacts.find_plan(listed).id == 2
+def test_newest_plan_of_a_key_is_by_time():
+    listed = [artifact(2, "k-plan", minute=9), artifact(5, "k-plan"), artifact(9, "x-plan")]
+    assert artifacts.find_plan(listed, key="k").id == 2
 
 
 def test_plain_folder_is_fine_and_links_and_fifos_are_not(tmp_path):

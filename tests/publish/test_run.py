@@ -11,6 +11,7 @@ from reb_action.model.github import RunOrder
 from reb_action.publish import artifacts
 from reb_action.publish import publish as publisher
 from reb_action.publish import run as publish_run
+from reb_action.publish.options import KEY
 from tests.support import zips
 from tests.support.github_api.fixtures import client_of
 from tests.support.github_api.world import Identity
@@ -78,12 +79,12 @@ def test_all_artifacts_together_have_a_limit(forked, tmp_path, monkeypatch, spar
     folder = tmp_path / "run" / "artifacts"
     most = sizes(folder) + spare
     monkeypatch.setattr(publish_run, "TOTAL_BYTES", most)
-    above = f"the artifacts unpack to more than {most} bytes in all: reb-{AIM}.a1"
+    above = f"the artifacts unpack to more than {most} bytes in all: reb.researchenvbench.{AIM}.a1"
     listed, place = client_of(forked).artifacts(7), tmp_path / "all"
     plan, order = plan_of(VIM, AIM), RunOrder(run_id=7, attempt=1)
-    faults = list(publish_run.fetch_trials(client_of(forked), listed, plan, order, place))
+    faults = list(publish_run.fetch_trials(client_of(forked), listed, plan, order, place, key=KEY))
     assert faults == [f"{above} and those after it are left out"][: 2 - kept]
-    names = [f"reb-{VIM}.a1", f"reb-{AIM}.a1"][:kept]
+    names = [f"reb.researchenvbench.{VIM}.a1", f"reb.researchenvbench.{AIM}.a1"][:kept]
     assert sorted(one.name for one in place.iterdir()) == sorted(names)
 
 
@@ -189,7 +190,7 @@ PLANS = {
 
 @pytest.mark.parametrize("case", PLANS)
 def test_run_without_a_plan_writes_nothing_and_is_told(forked, tmp_path, case):
-    (stored,) = (one for one in forked.world.artifacts if one.name == artifacts.PLAN)
+    (stored,) = (one for one in forked.world.artifacts if one.name == artifacts.name_plan(KEY))
     if PLANS[case] is None:
         forked.world.artifacts.remove(stored)
     else:
@@ -214,9 +215,11 @@ def test_newest_attempt_counts_whatever_the_ids(forked, tmp_path):
     bad = zips.made([])
     forked.world.runs[7]["attempt"] = 2
     forked.world.add_artifact(good.name, bad, created_at="2026-01-02T03:00:00Z")
-    again = forked.world.add_artifact(f"reb-{VIM}.a2", bad, created_at="2026-01-01T00:00:00Z")
+    again = forked.world.add_artifact(
+        f"reb.researchenvbench.{VIM}.a2", bad, created_at="2026-01-01T00:00:00Z"
+    )
     again.id = 1
-    forked.world.add_artifact(f"reb-{VIM}.a3", zips.made([]))
+    forked.world.add_artifact(f"reb.researchenvbench.{VIM}.a3", zips.made([]))
     publish(forked, tmp_path)
     (comment,) = forked.world.comments.values()
     assert "1 of 2 planned trials have a verdict" in comment["body"]

@@ -23,7 +23,9 @@ from reb_action.model.verdict import Scoring
 from reb_action.results import plan_file
 from reb_action.results.collection import collect, explain_failure
 from reb_action.results.scoreboard import score_folders
+from reb_action.session.layout import SessionLayout
 from reb_action.workflow.report import report_run
+from tests.support.evidence import run as failed_run
 from tests.support.scoreboards import evidence_of
 from tests.support.trial_folders import put
 
@@ -81,16 +83,50 @@ def test_links_are_not_followed(tmp_path):
     assert collect([tmp_path / "in"]).found == {}
 
 
-@pytest.mark.parametrize(("good", "bad"), [("a1", "a2"), ("a9", "a10")])
-def test_later_attempt_of_the_run_counts_even_if_it_is_worse(tmp_path, good, bad):
-    place(tmp_path / f"reb-{VIM}.{good}", VIM)
-    place(tmp_path / f"reb-{VIM}.{bad}", VIM)
-    change(tmp_path / f"reb-{VIM}.{bad}")
+@pytest.mark.parametrize(("first", "second"), [("a1", "a2"), ("a9", "a10")])
+def test_later_attempt_of_the_run_counts_even_if_it_is_worse(tmp_path, first, second):
+    slug, agent, attempt = VIM.rsplit(".", 2)
+    evidence = evidence_of(slug.replace("__", "/"), agent, int(attempt))
+    failing = {**evidence.observations, Level.C1: failed_run(exit_code=1)}
+    worse = replace(evidence, observations=failing)
+    for good, bad in ((first, second), (second, first)):
+        place(tmp_path / good / f"reb.k.{VIM}.{good}", VIM)
+        put(tmp_path / good / f"reb.k.{VIM}.{bad}", worse)
+        later = tmp_path / good / f"reb.k.{VIM}.{second}"
+        collected = collect([tmp_path / good])
+        assert collected.places == {VIM: SessionLayout(folder=later)}
+        assert collected.superseded == 1
+
+
+def invalid(folder):
+    slug, agent, attempt = VIM.rsplit(".", 2)
+    evidence = evidence_of(slug.replace("__", "/"), agent, int(attempt))
+    put(folder, replace(evidence, gpus_promised=0))
+
+
+def killed(folder):
+    place(folder, VIM)
+    (folder / "verdict.json").unlink()
+
+
+@pytest.mark.parametrize(
+    "spoil", [invalid, killed, lambda folder: (place(folder, VIM), change(folder))]
+)
+def test_later_attempt_that_is_not_finished_replaces_no_finished_one(tmp_path, spoil):
+    verdict = place(tmp_path / f"reb.k.{VIM}.a1", VIM)
+    spoil(tmp_path / f"reb.k.{VIM}.a2")
     collected = collect([tmp_path])
-    assert collected.found == {
-        VIM: "levels/C1.json is not what was judged: this artifact was changed"
-    }
+    assert collected.found == {VIM: verdict}
+    assert collected.places[VIM].folder.name == f"reb.k.{VIM}.a1"
     assert collected.superseded == 1
+
+
+def test_without_a_finished_one_the_latest_with_a_verdict_counts(tmp_path):
+    for number, spoil in enumerate((killed, invalid, killed), 1):
+        spoil(tmp_path / f"reb.k.{VIM}.a{number}")
+    assert collect([tmp_path]).places[VIM].folder.name == f"reb.k.{VIM}.a2"
+    (tmp_path / f"reb.k.{VIM}.a2" / "verdict.json").unlink()
+    assert collect([tmp_path]).places[VIM].folder.name == f"reb.k.{VIM}.a3"
 
 
 @pytest.mark.parametrize(

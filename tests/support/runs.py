@@ -8,8 +8,8 @@ from reb_action.judge import gate
 from reb_action.model.github import Pacing
 from reb_action.model.plan import Entry, Plan, PlannedTrial
 from reb_action.publish import publish
-from reb_action.publish.artifacts import PLAN
-from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
+from reb_action.publish.artifacts import name_plan
+from reb_action.publish.options import KEY, ChecksMode, CommentMode, PublishOptions
 from reb_action.results import plan_file
 from tests.support.scoreboards import evidence_of
 from tests.support.trial_folders import put
@@ -44,7 +44,7 @@ def made(folder, names, *, lost=(), repository=None):
     plan_file.write_plan(plan_of(*names, repository=repository), folder / "plan.json")
     for name in names:
         if name not in lost:
-            place(folder / "artifacts" / f"reb-{name}.a1", name)
+            place(folder / "artifacts" / f"reb.researchenvbench.{name}.a1", name)
     return folder
 
 
@@ -63,7 +63,7 @@ def upload(api, folder, *, run_id=7):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder / "plan.json", "plan.json")
-    api.world.add_artifact(PLAN, stream.getvalue(), run_id=run_id)
+    api.world.add_artifact(name_plan(KEY), stream.getvalue(), run_id=run_id)
     for path in sorted((folder / "artifacts").iterdir()):
         api.world.add_artifact(path.name, zipped(path), run_id=run_id)
 

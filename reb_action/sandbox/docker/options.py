@@ -83,7 +83,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         memswap_limit=spec.limits.memory_mib * _MIB,
         shm_size=spec.limits.shm_mib * _MIB,
         log_config=LogConfig(type=LogConfig.types.NONE),
-        device_requests=_devices(spec.gpus),
+        device_requests=_devices(spec),
         use_config_proxy=False,
     )
 
@@ -108,7 +108,10 @@ def _mounts(spec: SandboxSpec) -> list[Mount]:
     ]
 
 
-def _devices(gpus: int) -> list[DeviceRequest]:
-    if gpus == 0:
+def _devices(spec: SandboxSpec) -> list[DeviceRequest]:
+    if spec.gpus == 0:
         return []
-    return [DeviceRequest(count=gpus, capabilities=[["gpu", "compute", "utility"]])]
+    capabilities = [["gpu", "compute", "utility"]]
+    if spec.gpu_ids:
+        return [DeviceRequest(device_ids=[*spec.gpu_ids], capabilities=capabilities)]
+    return [DeviceRequest(count=spec.gpus, capabilities=capabilities)]

@@ -1,0 +1,163 @@
+"""The command batch: many trials on this machine."""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reb_action.cli.groups import RunnerOptions, WhoOptions
+from reb_action.cli.options import deadline_option, gate_options, live_option, parse_words
+from reb_action.cli.trial_options import runner_options, who_options
+from reb_action.errors import DeadlineError, GateError, SandboxError
+from reb_action.model.contestant import KEY_NAMES, MODEL_KEY, key_variable
+
+if TYPE_CHECKING:
+    from reb_action.cli.planning import BatchTrial
+    from reb_action.judge.gate import FailOn
+    from reb_action.workflow.batch import BatchResult, Job
+
+
+@click.command()
+@who_options
+@click.option(
+    "--trials",
+    envvar="REB_TRIALS",
+    default="",
+    callback=parse_words,
+    help="Trial ids or patterns to run.  [default: all]",
+)
+@click.option(
+    "--results",
+    "folder",
+    envvar="REB_RESULTS",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the trials' folders. Finished trials in it are not run again.",
+)
+@click.option(
+    "--earlier",
+    envvar="REB_EARLIER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder with artifacts of earlier attempts; finished trials in it are not run again.",
+)
+@click.option(
+    "--jobs",
+    envvar="REB_JOBS",
+    default="1",
+    show_default=True,
+    help="Trials at a time, or auto: by cores, memory and GPUs. Local trials run one by one.",
+)
+@click.option(
+    "--key-name",
+    envvar="REB_KEY_NAME",
+    default=MODEL_KEY,
+    show_default=True,
+    type=click.Choice(KEY_NAMES),
+    help="Name of the vendor's key in REB_MODEL_KEY. Other keys are read from REB_<NAME>_KEY.",
+)
+@runner_options
+@live_option
+@gate_options
+@deadline_option
+def batch(
+    *,
+    who: WhoOptions,
+    trials: tuple[str, ...],
+    folder: Path,
+    earlier: Path | None,
+    jobs: str,
+    key_name: str,
+    runner: RunnerOptions,
+    live: bool,
+    fail_on: "FailOn",
+    ends_at: int | None,
+) -> None:
+    """Run many trials; continue an interrupted batch.
+
+    Exit code 7: a result matches --fail-on. 8: no time left for some trials. 4: some could not run.
+    """
+    from reb_action.cli.batch_view import show_batch
+    from reb_action.cli.planning import make_batch
+    from reb_action.github import commands, context
+    from reb_action.judge.gate import demand_measured
+    from reb_action.workflow.batch import Batch
+    from reb_action.workflow.capacity import choose_jobs
+    from reb_action.workflow.gpus import GpuPool, list_gpus
+    from reb_action.workflow.sealed import restore_earlier
+
+    demand_measured(fail_on, runner.levels)
+    planned = make_batch(who, trials, folder.absolute(), runner)
+    keys = _take_keys(os.environ, key_name)
+    runner_context = context.read_context(os.environ)
+    # Now, as a job that is killed uploads what there is.
+    commands.write_outputs(runner_context, {"folder": str(folder)})
+    gpus = GpuPool(list_gpus() if runner.place.gpus else ())
+    with show_batch(len(planned)) as view:
+        if earlier is not None:
+            places = {trial.id: trial.options.folder for trial in planned}
+            for name in restore_earlier(earlier, places):
+                view.tell("", f"{name}: restored from an earlier attempt")
+        count = choose_jobs(
+            jobs, planned[0].options, gpus=gpus.count, tell=lambda text: view.tell("", text)
+        )
+        running = Batch(jobs=count, ends_at=ends_at, gpus=gpus, view=view, live=live)
+        result = running.run(_jobs(planned, keys, os.environ))
+    groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
+    commands.write_outputs(
+        runner_context, {name: " ".join(trials) for name, trials in groups.items()}
+    )
+    _conclude(result, folder, runner, fail_on)
+
+
+def _take_keys(environ: MutableMapping[str, str], key_name: str) -> dict[str, str]:
+    """Take every vendor's key out of the environment, which each trial's process inherits."""
+    taken = {name: environ.pop(key_variable(name), "") for name in KEY_NAMES}
+    if key_name != MODEL_KEY:
+        taken[key_name] = taken[MODEL_KEY] or taken[key_name]
+        taken[MODEL_KEY] = ""
+    return taken
+
+
+def _jobs(
+    planned: "tuple[BatchTrial, ...]", keys: Mapping[str, str], environ: Mapping[str, str]
+) -> "list[Job]":
+    """Return the trials, each with an environment that has its own key and no other."""
+    from reb_action.workflow.batch import Job
+
+    return [
+        Job(
+            id=trial.id,
+            options=trial.options,
+            environ={**environ, key_variable(MODEL_KEY): keys[trial.key]},
+        )
+        for trial in planned
+    ]
+
+
+def _conclude(
+    result: "BatchResult", folder: Path, runner: RunnerOptions, fail_on: "FailOn"
+) -> None:
+    from reb_action.render.escape import log
+    from reb_action.results import collection
+    from reb_action.session import verdict
+    from reb_action.session.layout import SessionLayout
+
+    click.echo(
+        f"{len(result.done)} trials done, {len(result.broken)} broken, {len(result.remaining)} left"
+    )
+    if result.remaining:
+        raise DeadlineError(
+            f"no time left in this job for {', '.join(result.remaining)}; run them in another job"
+        )
+    if result.broken:
+        raise SandboxError(
+            f"could not run {', '.join(result.broken)}; see above and run them again"
+        )
+    found = {
+        name: verdict.judged(SessionLayout(folder=folder.absolute() / name)) for name in result.done
+    }
+    closed = collection.explain_failure(found, runner.levels, fail_on)
+    if closed is not None:
+        raise GateError(f"failed by --fail-on: {log(closed)}")

@@ -1,0 +1,50 @@
+"""Assigns the GPUs of this machine to trials that run at the same time, never one twice."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import pynvml
+
+_nvml = cast(Any, pynvml)
+
+
+def list_gpus() -> tuple[str, ...]:
+    """Return the UUIDs of this machine's GPUs; without NVIDIA's library there are none."""
+    try:
+        _nvml.nvmlInit()
+    except _nvml.NVMLError:
+        return ()
+    try:
+        handles = map(_nvml.nvmlDeviceGetHandleByIndex, range(_nvml.nvmlDeviceGetCount()))
+        return tuple(str(_nvml.nvmlDeviceGetUUID(handle)) for handle in handles)
+    finally:
+        _nvml.nvmlShutdown()
+
+
+class GpuPool:
+    """The GPUs of this machine, by their UUIDs, and which of them no trial uses."""
+
+    def __init__(self, gpus: Iterable[str]) -> None:
+        self._free = list(gpus)
+        self._count = len(self._free)
+
+    @property
+    def count(self) -> int:
+        """The number of GPUs of the machine."""
+        return self._count
+
+    def take(self, count: int) -> tuple[str, ...] | None:
+        """Return GPUs that nobody else has until they are given back; None if too few are free.
+
+        A machine that has fewer than a trial was promised gives none: the trial records that.
+        """
+        if count > self._count:
+            return ()
+        if count > len(self._free):
+            return None
+        taken, self._free = tuple(self._free[:count]), self._free[count:]
+        return taken
+
+    def give_back(self, gpus: Iterable[str]) -> None:
+        """Return GPUs to the pool."""
+        self._free.extend(gpus)
