@@ -11,12 +11,13 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final
 
-from reb_action.agents.spec import AgentSpec, Install, Source
+from reb_action.agents.install_commands import SYSTEM_PATH, list_commands, list_files
+from reb_action.agents.spec import AgentSpec
 from reb_action.documents import Json
 from reb_action.errors import ToolchainError
 from reb_action.sandbox import select
@@ -27,7 +28,6 @@ from reb_action.sandbox.owner import Trace, make_trace
 from reb_action.sandbox.protocol import Command, Ended, Kind, Limits, SandboxSpec
 
 _DONE: Final = "installed.json"
-_FOLDERS: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Raised whenever the same pins would give another folder.
 _FORMAT: Final = 1
 # The id of a trial has no slash.
@@ -96,9 +96,9 @@ def _install(
     install = spec.install
     assert install is not None  # noqa: S101
     inside = SandboxLayout().cli if kind is Kind.DOCKER else str(folder)
-    for name, text in _files(install).items():
+    for name, text in list_files(install).items():
         (folder / name).write_bytes(text)
-    commands = _commands(install, inside, settings=settings, seconds=seconds)
+    commands = list_commands(install, inside, settings=settings, seconds=seconds)
     sandbox = _sandbox(folder, kind=kind, image=image)
     try:
         if kind is Kind.DOCKER:
@@ -112,64 +112,6 @@ def _install(
         raise ToolchainError(_complaint(spec, failed, seconds))
     done: Json = {"agent": spec.name, "package": install.package, "version": install.version}
     (folder / _DONE).write_text(json.dumps(done) + "\n", encoding="utf-8")
-
-
-def _files(install: Install) -> dict[str, bytes]:
-    """Return the files that say what to install."""
-    if install.source is not Source.NPM:
-        return {"requirements.txt": install.lock or b""}
-    wanted = {
-        "private": True,
-        "dependencies": {install.package: install.version},
-        # Newer npm runs nobody's scripts unasked; some packages link their program in one.
-        "allowScripts": {install.package: True},
-    }
-    locked = {} if install.lock is None else {"package-lock.json": install.lock}
-    return {"package.json": json.dumps(wanted).encode(), **locked}
-
-
-def _commands(
-    install: Install, folder: str, *, settings: Mapping[str, str], seconds: int
-) -> Iterator[Command]:
-    """Yield what installs a package; all commands together get so many seconds."""
-    deadline = time.monotonic() + seconds
-    # Of the throw-away container, or private by its name: caches end with the installation.
-    home = f"{folder}/.home"
-    env = {
-        "PATH": _FOLDERS,
-        "HOME": home,
-        "CI": "true",
-        "UV_CACHE_DIR": f"{home}/uv",
-        "UV_PYTHON_INSTALL_DIR": f"{folder}/python",
-        "UV_NO_PROGRESS": "1",
-        "NPM_CONFIG_UPDATE_NOTIFIER": "false",
-        **settings,
-    }
-    for argv in (*_steps(install, folder), ("rm", "-rf", home)):
-        left = max(1.0, deadline - time.monotonic())
-        yield Command(argv=argv, cwd=folder, env=env, timeout_seconds=left)
-
-
-def _steps(install: Install, folder: str) -> tuple[tuple[str, ...], ...]:
-    python = f"{folder}/venv/bin/python"
-    venv = ("uv", "venv", "--quiet", "--python", install.python or "python3", f"{folder}/venv")
-    pip = ("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python)
-    locked = (*pip, "--require-hashes", "-r", f"{folder}/requirements.txt")
-    match install.source:
-        case Source.NPM:
-            return (("npm", "install", "--no-audit", "--no-fund", "--loglevel=error"),)
-        case Source.PYPI:
-            plain = (*pip, f"{install.package}=={install.version}")
-            return (venv, plain if install.lock is None else locked)
-        case Source.GIT:
-            named = f"git+{install.package}@{install.version}"
-            return (
-                (venv, (*pip, named))
-                if install.lock is None
-                else (venv, locked, (*pip, "--no-deps", named))
-            )
-        case _:
-            assert_never(install.source)
 
 
 def _sandbox(folder: Path, *, kind: Kind, image: str | None) -> SandboxSpec:
@@ -200,7 +142,11 @@ def _here(commands: Iterable[Command], *, marker: str) -> Ended | None:
             done = subprocess.run(
                 (program, *command.argv[1:]),
                 cwd=command.cwd,
-                env={**command.env, "PATH": f"{Path(program).parent}:{_FOLDERS}", MARKER: marker},
+                env={
+                    **command.env,
+                    "PATH": f"{Path(program).parent}:{SYSTEM_PATH}",
+                    MARKER: marker,
+                },
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=command.timeout_seconds,
