@@ -7,6 +7,7 @@ from reb_action.corpus import qualification
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Verdict
 from reb_action.render.html.page import View, trial_page
+from reb_action.render.html.page.timeline import Timeline, build_timeline
 from reb_action.session import evidence, state
 from reb_action.session.layout import SessionLayout
 
@@ -41,7 +42,19 @@ def make_view(layout: SessionLayout, verdict: Verdict) -> View:
         evidence=records,
         agent_log=evidence.excerpt(layout.agent_log),
         unqualified=qualification.unqualified(records.trial.manifest),
+        timeline=_read_timeline(layout),
     )
+
+
+def _read_timeline(layout: SessionLayout) -> Timeline | None:
+    """Return the agent's turns; None where there is no trajectory, as in published results."""
+    path = layout.trajectory_document
+    if not path.is_file():
+        return None
+    try:
+        return build_timeline(documents.parse_json(documents.read_bytes(path)))
+    except documents.NotJsonError:
+        return None
 
 
 def unqualified(layout: SessionLayout) -> frozenset[Level]:

@@ -97,6 +97,16 @@ def test_call_that_failed_is_a_step_that_says_so(open_gateway, scenario, course)
     demand_valid(document)
 
 
+def test_result_of_an_unknown_call_is_a_step_of_its_own(open_gateway):
+    with open_gateway("text", Dialect.CHAT, model="scripted-1") as gateway:
+        gateway.ask(Dialect.CHAT, results=1, output="from nowhere")
+        steps = read_steps(gateway.record.with_name("conversation.jsonl"))
+    assert [(step.speaker, step.message) for step in steps] == [
+        (Speaker.USER, "from nowhere"),
+        (Speaker.AGENT, TEXT),
+    ]
+
+
 def test_call_that_is_made_again_repeats_no_message(open_gateway):
     with open_gateway("cut-once", Dialect.CHAT, model="scripted-1") as gateway:
         for results in (0, 1, 1):

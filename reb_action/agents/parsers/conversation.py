@@ -40,17 +40,20 @@ class _Conversation:
         for message in children(event, "messages"):
             name, said = text(message, "call"), text(message, "text") or ""
             left_out = count(message, "text_left_out") or 0
-            if name is not None:
-                self._answer(name, said, left_out)
-            elif said != self._last_text:
+            if name is not None and self._answer(name, said, left_out):
+                continue
+            if said != self._last_text:
                 # A call that is made again brings the same message.
                 self._last_text = said
                 step = Step(speaker=Speaker.USER, message=said, left_out=left_out)
                 self.steps.append(replace(step, time=iso(event.get("time"))))
         self.steps.append(_step(event))
 
-    def _answer(self, name: str, result: str, left_out: int) -> None:
-        """Give a result to the last call with this id or, without ids, to the first open one."""
+    def _answer(self, name: str, result: str, left_out: int) -> bool:
+        """Give a result to the last call with this id or, without ids, to the first open one.
+
+        Returns False for the result of a call that no answer made.
+        """
         for index in range(len(self.steps) - 1, -1, -1):
             calls = list(self.steps[index].calls)
             number = next(_matches(calls, name), None)
@@ -59,7 +62,8 @@ class _Conversation:
             if calls[number].result is None:
                 calls[number] = replace(calls[number], result=result, left_out=left_out)
                 self.steps[index] = replace(self.steps[index], calls=tuple(calls))
-            return
+            return True
+        return False
 
 
 def _matches(calls: Sequence[Call], name: str) -> Iterator[int]:

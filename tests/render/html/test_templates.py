@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from jinja2 import nodes
 
 from reb_action.corpus import paper
+from reb_action.model.agent import Protocol
 from reb_action.model.contestant import Contestant
 from reb_action.model.manifest import Level
 from reb_action.model.observation import RunObservation
@@ -26,6 +27,7 @@ from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean
 from reb_action.render.html import environment, site
 from reb_action.render.html.page import trial_page
+from reb_action.render.html.page.timeline import TURNS, build_timeline
 from tests.support import page_samples, scoreboards
 from tests.support.hostile import HOSTILE, SITE_TAGS, read
 
@@ -40,6 +42,7 @@ def pages():
     yield from map(trial_page, (small, page_samples.unmeasured()))
     yield trial_page(full, root="../")
     yield trial_page(_long(full))
+    yield trial_page(_with_turns(full))
     yield trial_page(_without(small, report_fault=None))
     yield trial_page(_with_runs(full))
     board = scoreboards.board(published=paper.rows())
@@ -56,6 +59,32 @@ def pages():
     repeated = replace(board.published[0], runs=3)
     yield site.build_site(replace(board, published=(repeated,)))["index.html"].decode()
     yield svg(badge_of(score, Level.C0)).decode()
+
+
+def _with_turns(view):
+    """The trial with turns that say and do all that a turn can, by an agent that was root."""
+    answered = {"tool_call_id": "a", "function_name": "bash", "arguments": {"command": "ls"}}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Set it up."},
+        {
+            "step_id": 2,
+            "source": "agent",
+            "message": "Done.",
+            "reasoning_content": "Hm.",
+            "timestamp": "2026-11-30T12:00:05+00:00",
+            "tool_calls": [answered, {**answered, "tool_call_id": "b"}],
+            "observation": {"results": [{"source_call_id": "a", "content": "out"}]},
+            "metrics": {"cost_usd": 0.5},
+            "extra": {"incomplete": "cut"},
+        },
+        *[{"step_id": 3, "source": "agent", "message": ""}] * TURNS,
+    ]
+    run = replace(view.verdict.agent_run, root=True, attempts=2, protocol=Protocol.PAPER)
+    return replace(
+        view,
+        verdict=replace(view.verdict, agent_run=run),
+        timeline=build_timeline({"steps": steps, "notes": "Some text was left out."}),
+    )
 
 
 def _long(view):

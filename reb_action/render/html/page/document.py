@@ -24,6 +24,7 @@ def trial_page(view: View, *, root: str | None = None) -> str:
         view=view,
         verdict=verdict,
         report=readable,
+        timeline=view.timeline,
         usage_lines=usage_lines(run) if run else (),
         vendor_facts=vendor_facts(run.vendor) if run else (),
         headline=headline,

@@ -10,17 +10,22 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.observation import CudaObservation, ImportsObservation, RunObservation
 from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
 from reb_action.render.html import pyramid
+from reb_action.render.html.page.timeline import Timeline
 from reb_action.render.lines import mark_level
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """A trial: its verdict, the evidence, the end of the agent's log, the unqualified levels."""
+    """A trial: its verdict, the evidence, the end of the agent's log, the unqualified levels.
+
+    `timeline` is the agent's run turn by turn, where its trajectory is in the folder.
+    """
 
     verdict: Verdict
     evidence: Evidence
     agent_log: str
     unqualified: frozenset[Level]
+    timeline: Timeline | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
