@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from reb_action.model.manifest import Manifest
 from reb_action.model.report import Report
 from reb_action.resources import data_folder
 from reb_action.sandbox.layout import SandboxLayout
+from reb_action.sandbox.local.files import remove_tree
 from reb_action.sandbox.protocol import Command, Ended, Sandbox
 
 _SYSTEM_PATH: Final = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
@@ -60,8 +60,18 @@ class ProbeContext:
 
     def run(self, command: Command) -> Ended:
         """Run a command of the harness once no process of an earlier one is left."""
-        self.sandbox.clear()
+        self.clear()
         return self.sandbox.run(command)
+
+    def clear(self) -> tuple[str, ...]:
+        """End what earlier commands left, and return its names; put back what they changed of ours.
+
+        In a container the mount is read-only.
+        """
+        names = self.sandbox.clear()
+        if not self.sandbox.separates_users:
+            reveal(self.mount, self.manifest)
+        return names
 
     def ask(self, name: str, question: object) -> str:
         """Leave a question in the mount and return where it is inside the sandbox."""
@@ -72,11 +82,32 @@ class ProbeContext:
 
 
 def reveal(mount: Path, manifest: Manifest) -> None:
-    """Fill the mount with the probes and the manifest's files; only ever done after the freeze."""
-    shutil.copytree(data_folder("probes"), mount / "probes", dirs_exist_ok=True)
-    for name, text in manifest.files.items():
-        (mount / "files").mkdir(exist_ok=True)
-        (mount / "files" / name).write_text(text, encoding="utf-8")
+    """Fill the mount with the probes and the manifest's files; only ever done after the freeze.
+
+    A folder that is as it must be stays; any other is made anew.
+    """
+    probes = {path.name: path.read_bytes() for path in data_folder("probes").glob("*.py")}
+    files = {name: text.encode() for name, text in manifest.files.items()}
+    for place, wanted in ((mount / "probes", probes), (mount / "files", files)):
+        if wanted and not _holds(place, wanted):
+            remove_tree(place)
+            place.mkdir(parents=True)
+            for name, content in wanted.items():
+                (place / name).write_bytes(content)
+
+
+def _holds(place: Path, wanted: Mapping[str, bytes]) -> bool:
+    """Say whether a folder has just these regular files."""
+    if place.is_symlink() or not place.is_dir():
+        return False
+    paths = {path.name: path for path in place.iterdir()}
+    return paths.keys() == wanted.keys() and all(
+        not path.is_symlink()
+        and path.is_file()
+        and path.stat().st_size == len(wanted[name])
+        and path.read_bytes() == wanted[name]
+        for name, path in paths.items()
+    )
 
 
 def make_nonce() -> str:

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from reb_action import imports
@@ -17,6 +17,7 @@ from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.probe.installed import Wanted, inspect_modules
 from reb_action.probe.presence import Measured, Presence, look
 from reb_action.probe.pyright import Tree, resolve
+from reb_action.sandbox.local.files import remove_tree
 from reb_action.source.pristine import Source, list_parents
 
 _PATH_BYTES: Final = 240
@@ -40,7 +41,6 @@ def observe_imports(
     SandboxError or ToolchainError where they fail without it too.
     """
     tools = toolchain.find_toolchain()
-    _place(tools, context.mount / "toolchain")
     begun = time.monotonic()
     search = _search_paths(reported.interpreter)
     built = _built(context, reported.interpreter, _beside(source, native))
@@ -56,6 +56,7 @@ def observe_imports(
     )
     seen = look(context, owned, measured)
     tree = Tree(files=files_for_pyright(source, files, built), links=files.links, search=search)
+    _place(context, tools)
     first = seen.fault or resolve(context, tree)
     observed = _observation(files, owned, seen, first)
     seconds = round(time.monotonic() - begun, 2)
@@ -147,12 +148,16 @@ def _built(
     return tuple(path for path in native if root + path in found)
 
 
-def _place(tools: toolchain.Toolchain, target: Path) -> None:
-    if target.exists():
+def _place(context: ProbeContext, tools: toolchain.Toolchain) -> None:
+    """Put pyright into the mount; anew where what was measured before could have changed it."""
+    target = context.mount / "toolchain"
+    is_safe = context.sandbox.separates_users
+    if is_safe and target.exists():
         return
     # Whole or not at all: an earlier step may have been killed while it did this.
     part = target.with_name(f"toolchain-{make_nonce()}")
-    toolchain.copy_toolchain(tools, part)
+    toolchain.copy_toolchain(tools, part, may_link=is_safe)
+    remove_tree(target)
     part.replace(target)
 
 

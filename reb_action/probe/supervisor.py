@@ -94,7 +94,7 @@ def supervise(
     memory, which outlives processes, is gone too before the next command.
     """
     secret = make_nonce()
-    before = context.sandbox.clear()
+    before = context.clear()
     ended = context.sandbox.run(
         Command(
             argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("supervise")),

@@ -73,15 +73,17 @@ def find_toolchain() -> Toolchain:
     )
 
 
-def copy_toolchain(toolchain: Toolchain, folder: Path) -> None:
-    """Put what is needed of both into `folder`, by hard link where the file system allows it.
+def copy_toolchain(toolchain: Toolchain, folder: Path, *, may_link: bool) -> None:
+    """Put what is needed of both into `folder`, by hard link if it may be and can.
+
+    A link is for a folder that what is measured cannot write to: it is the harness's own file.
 
     The result runs in any container with glibc 2.28 and libstdc++, wherever `folder` is mounted,
     read-only too.
     """
-    _put(toolchain.node, folder / "node")
+    _put(toolchain.node, folder / "node", may_link=may_link)
     for path in _needed(toolchain.bundle):
-        _put(path, folder / "pyright" / path.relative_to(toolchain.bundle))
+        _put(path, folder / "pyright" / path.relative_to(toolchain.bundle), may_link=may_link)
 
 
 def write_tree(
@@ -178,12 +180,12 @@ def _needed(bundle: Path) -> Iterator[Path]:
     yield from (path for path in (bundle / _STUBS).rglob("*") if path.is_file())
 
 
-def _put(source: Path, target: Path) -> None:
+def _put(source: Path, target: Path, *, may_link: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     has = source.stat().st_mode
     mode = 0o755 if has & 0o111 else 0o644
     # A link shares its mode, which may not let the agent's user read it.
-    if has & mode != mode or not _link(source, target):
+    if not may_link or has & mode != mode or not _link(source, target):
         shutil.copyfile(source, target)
         target.chmod(mode)
 

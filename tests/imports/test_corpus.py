@@ -56,7 +56,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools")
-    copy_toolchain(find_toolchain(), folder)
+    copy_toolchain(find_toolchain(), folder, may_link=True)
     return folder
 
 

@@ -16,8 +16,9 @@ from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.supervisor import Request, supervise
 from reb_action.resources import data_folder
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.protocol import Ended
+from reb_action.sandbox.protocol import Ended, Kind
 from tests.support.memory import eat_memory
+from tests.support.sandbox_fixtures import isolate_nothing
 
 SUPERVISE = data_folder("probes") / "supervise.py"
 NONCE = "5" * 32
@@ -126,6 +127,7 @@ class Scripted:
     left: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     trusted_python = "python3"
+    separates_users = True
     layout = SandboxLayout()
     ran = False
 
@@ -178,6 +180,42 @@ for name in ("environ", "mem", "maps", "fd/2"):
 """
     seen = supervise(context, request_of(container, code))
     assert seen.log == b"environ is closed\nmem is closed\nmaps is closed\nfd/2 is closed\n"
+
+
+FORGED = """
+import json, sys
+nonce = json.loads(sys.stdin.read())["nonce"]
+sys.stderr.write(json.dumps({"nonce": nonce, "exit_code": 0, "survivors": []}))
+"""
+CHANGES = {
+    "text": "open(probe, 'w').write(FORGED)",
+    "link": "open('own', 'w').write(FORGED); os.unlink(probe);"
+    "os.symlink(os.path.abspath('own'), probe)",
+    "folder": "os.rename(folder, folder + '-old'); os.mkdir(folder);open(probe, 'w').write(FORGED)",
+    "link of the folder": "os.mkdir('own'); open('own/supervise.py', 'w').write(FORGED);"
+    "os.rename(folder, folder + '-old'); os.symlink(os.path.abspath('own'), folder)",
+    "bytecode": "os.mkdir(folder + '/__pycache__'); open(probe, 'w').write(FORGED)",
+    "mode": "os.unlink(probe); os.mkfifo(probe)",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_probe_that_a_run_changed_is_put_back_before_the_next(start, change, monkeypatch, tmp_path):
+    # Elsewhere it is read-only.
+    isolate_nothing(monkeypatch, tmp_path)
+    sandbox = start(Kind.LOCAL)
+    context = context_of(sandbox)
+    folder = f"{sandbox.spec.mount}/probes"
+    names = (
+        f"import os; FORGED = {FORGED!r}; folder = {folder!r}; probe = folder + '/supervise.py'\n"
+    )
+    changed = supervise(context, request_of(sandbox, names + change))
+    assert (changed.lost, changed.exit_code, changed.log) == (None, 0, b"")
+    seen = supervise(context, request_of(sandbox, "import sys; sys.exit(3)"))
+    assert (seen.lost, seen.exit_code) == (None, 3)
+    assert sorted(path.name for path in Path(folder).iterdir()) == sorted(
+        path.name for path in data_folder("probes").glob("*.py")
+    )
 
 
 @pytest.mark.docker

@@ -169,7 +169,7 @@ ByFile = Callable[[str], Unresolved]
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tools")
-    copy_toolchain(find_toolchain(), folder)
+    copy_toolchain(find_toolchain(), folder, may_link=True)
     return folder
 
 
@@ -388,3 +388,12 @@ def test_the_configuration_names_the_version_and_the_two_rules():
         "reportMissingImports": "error",
         "reportMissingModuleSource": "warning",
     }
+
+
+@pytest.mark.parametrize("may_link", [True, False])
+def test_what_can_be_written_to_is_no_file_of_the_harness(tmp_path: Path, may_link: bool):
+    copy_toolchain(find_toolchain(), tmp_path / "tools", may_link=may_link)
+    own = {path.stat().st_ino for path in find_toolchain().bundle.rglob("*") if path.is_file()}
+    own.add(find_toolchain().node.stat().st_ino)
+    placed = {path.stat().st_ino for path in (tmp_path / "tools").rglob("*") if path.is_file()}
+    assert bool(own & placed) is may_link

@@ -24,8 +24,7 @@ from reb_action.sandbox.protocol import Command, Kind
 from reb_action.session.layout import SessionLayout
 from reb_action.trial import run as trial_run
 from reb_action.trial import start, stop
-from tests.sandbox.test_survivors import isolate_nothing
-from tests.support.sandbox_fixtures import docker_image, shell
+from tests.support.sandbox_fixtures import docker_image, isolate_nothing, shell
 
 pytestmark = pytest.mark.slow
 

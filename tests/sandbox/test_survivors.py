@@ -2,7 +2,6 @@
 
 import os
 import random
-import tempfile
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from reb_action.sandbox import select
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.protocol import Command, Kind, Sandbox
 from tests.probe.test_supervisor import context_of, request_of
-from tests.support.sandbox_fixtures import KINDS, Start, shell, spec_for
+from tests.support.sandbox_fixtures import KINDS, Start, isolate_nothing, shell, spec_for
 
 SEED = int(os.environ.get("REB_SEED", "14"))
 ISOLATED = pytest.mark.skipif(
@@ -291,12 +290,6 @@ def test_nothing_runs_after_a_command_that_got_rid_of_its_supervisor(
         python(sandbox, "import os, time; os.kill(os.getppid(), 9); time.sleep(20)")
     with pytest.raises(UnendedError, match=r"may still run, so nothing more is run here"):
         python(sandbox, LOOK)
-
-
-def isolate_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Have local sandboxes work as on a machine without PID namespaces, and alone on it."""
-    monkeypatch.setattr("reb_action.sandbox.local.sandbox.isolation", lambda: Isolation.NONE)
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 # Without a PID namespace process 1 is the machine's, or that of the container that runs the tests.

@@ -3,6 +3,7 @@
 import io
 import os
 import tarfile
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,6 +14,7 @@ import pytest
 from reb_action.errors import SandboxError
 from reb_action.sandbox import select
 from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.local.isolation import Isolation
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -43,6 +45,12 @@ def shell(
     """Run a line of shell in the workspace, as the agent unless told otherwise."""
     given = {"timeout_seconds": 30, "env": ENV, "cwd": sandbox.layout.workspace, **other}
     return sandbox.run(Command(argv=("/bin/sh", "-c", script), **given), stdout=stdout, until=until)
+
+
+def isolate_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have local sandboxes work as on a machine without PID namespaces, and alone on it."""
+    monkeypatch.setattr("reb_action.sandbox.local.sandbox.isolation", lambda: Isolation.NONE)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 def archive(files: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:

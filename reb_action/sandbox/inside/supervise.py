@@ -1,8 +1,9 @@
 """Runs one command of a local sandbox and adopts the processes that it leaves behind.
 
-Started as `python -I -S supervise.py MODE IN OUT`. Reads {"argv", "cwd", "env"} as JSON from the
-descriptor IN, writes the exit code in decimal to the descriptor OUT when the command has ended,
-and lives on until its last descendant is gone.
+Started as `python -I -S supervise.py MODE IN OUT`. Reads {"argv", "cwd", "env", "folder",
+"writable"} as JSON from the descriptor IN (the last two are of `confine.protect_places`), writes
+the exit code in decimal to the descriptor OUT when the command has ended, and lives on until its
+last descendant is gone.
 
 MODE says what holds the descendants together. In `root` and `user` (with a user namespace) it is
 a PID namespace: the child of this process is its process 1, the command sees no process outside,
@@ -21,7 +22,6 @@ import sys
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
-PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
@@ -29,12 +29,14 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_REC, MS_SLAVE = 1 << 14, 1 << 19
-# With these, root could look behind the /proc of its namespace, or into its supervisors.
-CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON = 19, 21, 38
 # As `env -C FOLDER PROGRAM` ends when it cannot begin.
 NO_FOLDER = 125
 CANNOT_EXECUTE = 126
 NOT_FOUND = 127
+
+# Isolated and without site-packages, only the standard library is found.
+sys.path.append(__file__.rpartition("/")[0])
+import confine  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -47,15 +49,16 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(source, "rb") as stream:
         command = json.load(stream)
+    places = command.pop("folder"), command.pop("writable")
     if mode == "none":
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        _serve(**command, target=target, is_bounded=False)
+        _serve(**command, target=target, mode=mode)
         return
     _leave(mode)
     init = os.fork()
     if init == 0:
-        _become_init()
-        _serve(**command, target=target, is_bounded=mode == "root")
+        _become_init(*places)
+        _serve(**command, target=target, mode=mode)
         os._exit(0)
     os.close(target)
     _let_go_of_the_streams()
@@ -80,9 +83,9 @@ def _leave(mode: str) -> None:
     """Have the next child be process 1 of a new PID namespace, as the same user and group."""
     uid, gid = os.getuid(), os.getgid()
     if mode == "root":
-        _demand(libc.unshare(CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
+        confine.demand(libc.unshare(CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
         return
-    _demand(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
+    confine.demand(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS))
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),
@@ -92,38 +95,32 @@ def _leave(mode: str) -> None:
             stream.write(text)
 
 
-def _become_init() -> None:
+def _become_init(folder: str | None = None, writable: str | None = None) -> None:
     """Show the processes of this namespace alone, and be closed to them."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    _demand(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
+    confine.demand(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
     # Like the IPC namespace, of this command alone: memory that outlives processes ends with it.
     _mount(b"tmpfs", "/dev/shm", options=b"mode=1777")  # noqa: S108
     _mount(b"mqueue", "/dev/mqueue")
-    _demand(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))
+    confine.demand(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))
+    confine.protect_places(folder, writable)
 
 
 def _mount(kind: bytes, place: str, options: bytes | None = None) -> None:
     if os.path.isdir(place):  # noqa: PTH112 - pathlib costs 10 ms
-        _demand(libc.mount(kind, place.encode(), kind, MS_NOSUID | MS_NODEV, options))
+        confine.demand(libc.mount(kind, place.encode(), kind, MS_NOSUID | MS_NODEV, options))
 
 
-def _demand(result: int) -> None:
-    if result != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-
-
-def _serve(
-    argv: list[str], cwd: str, env: dict[str, str], *, target: int, is_bounded: bool
-) -> None:
+def _serve(argv: list[str], cwd: str, env: dict[str, str], *, target: int, mode: str) -> None:
     child = os.fork()
     if child == 0:
         # So that a signal to its own group does not reach a supervisor.
         os.setsid()
-        if is_bounded:
-            for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON):
-                libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        if mode != "none":
+            confine.forbid_user_namespaces()
+        if mode == "root":
+            confine.drop_capabilities()
         _execute(argv, cwd, env)
     _let_go_of_the_streams()
     _reap(child, target)

@@ -26,10 +26,23 @@ class Started:
     streams: tuple[IO[bytes], IO[bytes], IO[bytes]]
 
 
-def launch(command: Command, *, marker: str, mode: Isolation) -> Started:
-    """Start a command under a supervisor that carries the marker."""
+def launch(
+    command: Command, *, marker: str, mode: Isolation, folder: str, writable: str
+) -> Started:
+    """Start a command under a supervisor that carries the marker.
+
+    With a mode that isolates, `folder` is read-only to it but for `writable` below.
+    """
     env = {**command.env, **command.secret_env, MARKER: marker}
-    order = json.dumps({"argv": command.argv, "cwd": command.cwd, "env": env})
+    order = json.dumps(
+        {
+            "argv": command.argv,
+            "cwd": command.cwd,
+            "env": env,
+            "folder": folder,
+            "writable": writable,
+        }
+    )
     (out, out_end), (err, err_end), (told, told_end) = os.pipe(), os.pipe(), os.pipe()
     order_end, input_end = _filled(order.encode()), _filled(command.stdin)
     try:

@@ -57,6 +57,15 @@ def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes 
     return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
 
 
+def put_link(root: Path, link: Path, target: Path) -> None:
+    """Put a symbolic link below root; what stands in the way, on the way too, is replaced."""
+    if link.is_symlink() and link.readlink() == target and link.parent.resolve() == link.parent:
+        return
+    _make_folder(root, link.parent)
+    _clear(link)
+    link.symlink_to(target)
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder with everything below, also where an agent took away the permission.
 

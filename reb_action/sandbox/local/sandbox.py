@@ -2,7 +2,8 @@
 
 It serves the demo without Docker, tests, and a pod or job container that is the sandbox already.
 Commands run as the user of `reb`, whoever that is, with the network and files of this machine;
-memory, processes and shared memory are not limited, and the mount is a link, not read-only.
+memory, processes and shared memory are not limited. The mounts are links, put back before each
+command, and read-only where the machine allows namespaces.
 What it does promise: every process that a command leaves is ended by `clear`, `halt`, `remove`, a
 deadline and `sweep`. Where the machine allows it each command has a PID namespace, which the kernel
 ends. Elsewhere a supervisor adopts what a command leaves, to be found and ended; a command that
@@ -22,7 +23,7 @@ from reb_action.sandbox.cgroup import read_own_hits
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.command import Started, follow, launch, let_go
-from reb_action.sandbox.local.files import read_file, remove_tree, unpack
+from reb_action.sandbox.local.files import put_link, read_file, remove_tree, unpack
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.local.processes import end_all, find_traces, format_marker, is_member
 from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace
@@ -57,8 +58,7 @@ class LocalSandbox:
         self._root = Path(spec.scratch).resolve()
         self._trace = make_trace(spec)
         self._supervisors = _SUPERVISORS.setdefault(spec.session, [])
-        # Whether a command may have left a process since the last look.
-        self._is_clear = False
+        self._is_clear = False  # Whether no command has run since the last look.
 
     @property
     def spec(self) -> SandboxSpec:
@@ -93,7 +93,14 @@ class LocalSandbox:
         err = Capture(command.output_limit_bytes, pass_on=stderr)
         patience = Patience(command.timeout_seconds, until=until)
         self._is_clear = False
-        started = launch(command, marker=format_marker(self._trace), mode=isolation())
+        self.link_mounts()
+        started = launch(
+            command,
+            marker=format_marker(self._trace),
+            mode=isolation(),
+            folder=str(Path(self._spec.mount).resolve().parent),
+            writable=str(self._root),
+        )
         code = None
         try:
             code = follow(started, out, err, patience=patience)
@@ -160,6 +167,17 @@ class LocalSandbox:
             self._marker(ending).unlink(missing_ok=True)
         neighbours.leave(self._trace)
 
+    def link_mounts(self) -> None:
+        """Have the places of the mounts lead to their folders, whatever a command put there."""
+        layout, spec = self.layout, self._spec
+        for place, folder in (
+            (layout.tools, spec.mount),
+            (layout.cli, spec.agent_mount),
+            (layout.gateway, spec.gateway_mount),
+        ):
+            if folder is not None:
+                put_link(self._root, Path(place), Path(folder).resolve())
+
     def _settle(self, started: Started, *, in_order: bool) -> None:
         if not let_go(started):
             self._supervisors.append(started.supervisor)
@@ -211,13 +229,7 @@ def start(spec: SandboxSpec) -> LocalSandbox:
     layout = sandbox.layout
     for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    for link, folder in (
-        (layout.tools, spec.mount),
-        (layout.cli, spec.agent_mount),
-        (layout.gateway, spec.gateway_mount),
-    ):
-        if folder is not None:
-            Path(link).symlink_to(Path(folder).resolve())
+    sandbox.link_mounts()
     return sandbox
 
 

@@ -77,3 +77,22 @@ def test_process_that_goes_on_is_still_waited_for_when_another_phase_ends_it(scr
     spec, handle = scratch.spec, scratch.handle
     assert attach(spec, handle).halt() == ("sleep",)
     assert supervisor.returncode is not None
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "rm {link}; mkdir {link}; echo forged > {link}/probe",
+        "rm {link}; ln -s $PWD/own {link}",
+        "mv {above} {above}-old; mkdir -p {link}; echo forged > {link}/probe",
+        "mv {above} {above}-old; ln -s $PWD/own {above}; mkdir own/reb; cp own/probe own/reb",
+        "rm {link}; echo forged > {link}",
+    ],
+)
+def test_mount_is_there_for_the_next_command_whatever_stood_in_its_place(scratch: Sandbox, swap):
+    Path(scratch.spec.mount, "probe").write_text("true")
+    link = Path(scratch.layout.tools)
+    shell(scratch, "mkdir own; echo forged > own/probe")
+    shell(scratch, swap.format(link=link, above=link.parent))
+    assert shell(scratch, f"cat {link}/probe").stdout == b"true"
+    assert Path(scratch.layout.workspace, "own/probe").read_text() == "forged\n"
