@@ -6,12 +6,13 @@ tolerantly. Writing is canonical (sorted keys, two spaces, one final newline), s
 equal bytes.
 """
 
+from reb_action.documents.answers import answer_of
 from reb_action.documents.files import (
     LIMIT_BYTES,
     SCHEMA,
-    answer_of,
     decode,
     encode,
+    find_refusal,
     from_json,
     read,
     read_bytes,
@@ -41,6 +42,7 @@ __all__ = [
     "find_field_problems",
     "find_oddity",
     "find_problem",
+    "find_refusal",
     "from_json",
     "parse_json",
     "parse_tolerantly",

@@ -33,26 +33,34 @@ def from_json(data: Json, kind: type[T]) -> T:
     return _converter.structure(data, kind)
 
 
-def answer_of(data: bytes | None, kind: type[T]) -> T | None:
-    """Return what a probe answered as one of our values, or None where it is not of that shape."""
-    try:
-        return None if data is None else from_json(parse_json(data), kind)
-    except (NotJsonError, cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError):
-        return None
-
-
 def write(path: Path, value: object, *, kind: str) -> bytes:
     """Write a value as the document `kind`, whole or not at all; returns its bytes."""
+    data = _encode_readable(value, kind=kind, name=path.name)
+    write_bytes(path, data)
+    return data
+
+
+def find_refusal(value: object, *, kind: str) -> str | None:
+    """Return why a value cannot be written as the document `kind`: too large, or not of its schema.
+
+    For values with data of an environment, which must not stop the trial.
+    """
+    try:
+        _encode_readable(value, kind=kind, name=f"the document {kind}")
+    except DocumentError as error:
+        return str(error)
+    return None
+
+
+def _encode_readable(value: object, *, kind: str, name: str) -> bytes:
+    """Return the bytes of a document that can be read again; raises DocumentError."""
     try:
         data = encode(value, kind=kind)
     except ValueError as error:
-        raise DocumentError(f"{path.name} is not written: {error}; a fault of reb") from None
+        raise DocumentError(f"{name} is not written: {error}; a fault of reb") from None
     if len(data) > LIMIT_BYTES:
-        raise DocumentError(
-            f"{path.name} is not written: it would have more than {LIMIT_BYTES} bytes"
-        )
-    decode(data, type(value), kind=kind, name=path.name)
-    write_bytes(path, data)
+        raise DocumentError(f"{name} would have more than {LIMIT_BYTES} bytes")
+    decode(data, type(value), kind=kind, name=name)
     return data
 
 

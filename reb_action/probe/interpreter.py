@@ -84,7 +84,7 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     question = challenge.create_challenge(make_nonce())
     seen = _ask(context, report, question)
     told = answer_of(seen.answer, _Told)
-    if told is None or told.nonce != question.nonce:
+    if told is None or told.nonce != question.nonce or told.prefix_bytes < 0:
         return _refused(path, _silence(path, seen), seen.survivors)
     fault = _impostor(path, told, question, file.resolved)
     if fault is not None:

@@ -71,6 +71,9 @@ def _look(
         if interpreter.fault is None:
             found = scan_modules(room, pristine, interpreter.search_paths, hooks, start=start)
         interpreter = replace(interpreter, hooks=limit_hooks(found.hooks or hooks))
+        refusal = documents.find_refusal(interpreter, kind="interpreter")
+        if refusal is not None:
+            interpreter = _unkept(interpreter, refusal)
         documents.write(layout.interpreter, interpreter, kind="interpreter")
     return Freeze(
         report=fault,
@@ -98,6 +101,12 @@ def _interpreter(
         fault = restored.fault or f"{claimed.python_path} was not looked at"
         return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
     return observe_interpreter(room, claimed, seen.interpreter)
+
+
+def _unkept(interpreter: Interpreter, refusal: str) -> Interpreter:
+    """Return what is left of an observation that no document can hold: the levels are blocked."""
+    fault = f"what was seen of {interpreter.path} cannot be kept: {refusal}"
+    return Interpreter(path=interpreter.path, path_is_good=interpreter.path_is_good, fault=fault)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

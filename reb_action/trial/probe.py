@@ -156,12 +156,12 @@ def _unmeasured(level: Level, sandbox: Sandbox, why: str) -> Observation:
 
 
 def limit_size(observation: Observation, kind: str) -> Observation:
-    """Return an observation that fits into a document; a larger one loses its details."""
-    size = len(documents.encode(observation, kind=kind))
-    if size <= documents.LIMIT_BYTES:
+    """Return an observation that can be a document; one that cannot loses its details."""
+    refusal = documents.find_refusal(observation, kind=kind)
+    if refusal is None:
         return observation
-    # The environment caused that size, so the level fails, and the verdict stays readable.
-    fault = f"its observation has {size} bytes, more than a document may have"
+    # The environment caused it, so the level fails, and the verdict stays readable.
+    fault = f"what was seen of the environment cannot be kept: {refusal}"
     bare = replace(observation, fault=fault)
     match bare:
         case RunObservation():

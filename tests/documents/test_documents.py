@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 from dataclasses import replace
 
@@ -60,11 +61,22 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
     path = tmp_path / "agent.json"
     monkeypatch.setattr(files, "LIMIT_BYTES", len(encoded(RUN, "agent_run")))
     data = documents.write(path, RUN, kind="agent_run")
-    with pytest.raises(
-        DocumentError, match=r"^agent\.json is not written: it would have more than"
-    ):
+    with pytest.raises(DocumentError, match=r"^agent\.json would have more than"):
         documents.write(path, replace(RUN, agent="nope"), kind="agent_run")
     assert path.read_bytes() == data
+
+
+def test_what_cannot_be_written_is_told_before(monkeypatch):
+    assert documents.find_refusal(RUN, kind="agent_run") is None
+    no_number = replace(RUN, seconds=float("nan"))
+    refusal = documents.find_refusal(no_number, kind="agent_run")
+    assert re.match("the document agent_run is not written: .*; a fault of reb$", refusal)
+    wrong = "the document agent_run is not a agent_run document of schema 1: value.seconds: "
+    text = documents.find_refusal(replace(RUN, seconds="1"), kind="agent_run")
+    assert text == f'{wrong}"1" is not of type number'
+    monkeypatch.setattr(files, "LIMIT_BYTES", 9)
+    too_long = documents.find_refusal(RUN, kind="agent_run")
+    assert too_long == "the document agent_run would have more than 9 bytes"
 
 
 def test_bytes_are_canonical():

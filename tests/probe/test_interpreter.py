@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus.manifests import load
+from reb_action.documents import find_refusal
 from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.interpreter import observe_interpreter, parse_hexversion
@@ -94,6 +95,22 @@ def test_hook_does_not_change_the_version(scratch, lie):
         timeout=60,
     )
     assert (seen.fault, seen.version) == (None, right.stdout.strip())
+
+
+FORGED = {
+    "text for a number": "{**answer, 'prefix_bytes': '9' * 400}",
+    "a number below zero": "{**answer, 'prefix_bytes': -1}",
+    "no object": "[]",
+}
+
+
+@pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
+def test_answer_of_another_shape_is_a_fault_of_the_interpreter(scratch, forged):
+    lines = f"import json\ndump = json.dump\njson.dump = lambda answer, to: dump({forged}, to)\n"
+    python = hooked(scratch, lines)
+    seen = observed(scratch, python)
+    assert seen.fault == f"{python} ended with exit code 0 and gave no answer"
+    assert find_refusal(seen, kind="interpreter") is None
 
 
 def test_process_that_an_interpreter_leaves_is_named(scratch):
