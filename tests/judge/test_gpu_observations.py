@@ -1,17 +1,23 @@
 """The judges on what was really observed on H200s (`tests/gpu/session.py`), without a GPU."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reb_action.judge import judge
+from reb_action.judge.rules import BUSY_PERCENT
+from reb_action.judge.runs import judge_distributed
 from reb_action.model.diagnosis import Cause
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Standing
 from reb_action.session import evidence
 from reb_action.session.layout import SessionLayout
+from tests.support.evidence import MANIFEST
 
-DATA = Path(__file__).parents[1] / "gpu" / "data"
+GPU = Path(__file__).parents[1] / "gpu"
+DATA, WITNESSES = GPU / "data", GPU / "witnesses.jsonl"
 C1, C2, C3, C4 = Level.C1, Level.C2, Level.C3, Level.C4
 PASSED, FAILED, INVALID = Outcome.PASSED, Outcome.FAILED, Outcome.INVALID
 
@@ -57,6 +63,15 @@ SEEN = [
     ("two-nccl-older", C4, FAILED, "exit code 1", Cause.ABI_MISMATCH),
     ("two-nccl-for-other-cards", C3, PASSED, "", None),
     ("two-nccl-for-other-cards", C4, FAILED, "exit code 1", Cause.NCCL),
+    ("few-steps", C3, PASSED, "its proofs hold; 168 kernels were launched", None),
+    ("only-allocates-counted", C3, FAILED, "; a second run launched 0 kernels on its GPUs", None),
+    ("two-right-counted", C2, PASSED, "", None),
+    ("two-right-counted", C4, PASSED, "", None),
+    ("two-few-steps", C4, PASSED, "", None),
+    ("two-independent-counted", C4, FAILED, NO_COLLECTIVE, None),
+    ("two-gloo-on-cpu", C4, FAILED, NO_COLLECTIVE, None),
+    ("two-one-rank-on-cpu-counted", C4, FAILED, "had not ended after 60 s", Cause.NCCL),
+    ("two-forged", C4, FAILED, "the decoy run launched 2700 kernels", None),
 ]
 
 
@@ -75,6 +90,53 @@ def test_what_was_seen_on_real_gpus_is_judged_rightly(case, level, outcome, reas
 
 def test_every_folder_of_data_is_judged():
     assert {case for case, *_ in SEEN} == {place.name for place in DATA.iterdir()}
+
+
+def c4_of(case):
+    return evidence.read(SessionLayout(folder=DATA / case)).observations[C4]
+
+
+def test_the_logs_of_nccl_and_counted_launches_agree_on_each_rank():
+    for case, number in (("two-right-counted", 2005), ("two-few-steps", 13)):
+        seen = c4_of(case)
+        counted = [gpu.collectives for one in seen.launches.processes for gpu in one.gpus]
+        assert [rank.collectives for rank in seen.ranks] == counted == [number, number]
+
+
+def test_forged_logs_beside_busy_gpus_fail_for_want_of_collectives_alone():
+    """What passed before launches were counted: two ranks in the logs, and both GPUs busy."""
+    seen = c4_of("two-forged")
+    assert [rank.collectives for rank in seen.ranks] == [1, 1]
+    assert [gpu.peak_utilisation_percent for gpu in seen.witness.gpus] == [100, 100]
+    manifest = replace(MANIFEST, frameworks=())
+    uncounted = replace(seen, launches=None)
+    assert judge_distributed(manifest, uncounted).outcome is PASSED
+    late = replace(seen, launches=replace(seen.launches, decoy_launches=0))
+    assert judge_distributed(manifest, late).reason == (
+        "0 of 2 ranks launched NCCL's kernels on a GPU of their own"
+    )
+
+
+def test_launches_tell_every_program_that_worked_from_every_idle_one():
+    rows = [json.loads(line) for line in WITNESSES.read_text().splitlines()]
+    counts = {
+        row["program"]: sum(one["kernels"] + one["graphs"] for one in row["counted"]["processes"])
+        for row in rows
+    }
+    assert len(counts) == 43
+    assert {name for name, count in counts.items() if count} == {
+        row["program"] for row in rows if row["works"]
+    }
+    assert [counts[f"steps-{number}"] for number in (1, 100, 1000)] == [21, 2100, 21_000]
+
+
+def test_utilisation_takes_small_work_for_none():
+    rows = [json.loads(line) for line in WITNESSES.read_text().splitlines()]
+    seen = {row["program"]: row["plain"]["utilisation"] for row in rows if row["ranks"] == 1}
+    works = {row["program"] for row in rows if row["works"]}
+    missed = [name for name in seen if name in works and seen[name] < BUSY_PERCENT]
+    mistaken = [name for name in seen if name not in works and seen[name] >= BUSY_PERCENT]
+    assert (len(seen), len(missed), mistaken) == (39, 21, ["jax-devices"])
 
 
 def test_the_claim_of_cuda_is_refuted_only_where_cuda_failed():
