@@ -1,4 +1,4 @@
-"""Writes the tables of docs/action.md from the actions and the reusable workflows.
+"""Writes the tables of docs/action.md from the actions and the workflows, and docs/matrix.md.
 
 python docs/generate.py           write them
 python docs/generate.py --check   fail if they are not up to date
@@ -14,6 +14,8 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 PAGE = Path(__file__).parent / "action.md"
+MATRIX = Path(__file__).parent / "matrix.md"
+VENDORS = Path(__file__).parent / "vendors.yaml"
 SOURCES = {
     "action": "action.yml",
     "workflow": ".github/workflows/benchmark.yml",
@@ -66,14 +68,46 @@ def _between(text: str, name: str, new: str) -> str:
     return re.sub(pattern, lambda _: f"{begin}{new}\n{end}", text, count=1, flags=re.DOTALL)
 
 
+def matrix() -> str:
+    """Return the page of agents, vendors and dialects, with a line of YAML for each cell."""
+    lines = [
+        "# Agents, vendors and dialects",
+        "",
+        "Made by `docs/generate.py` from `docs/vendors.yaml` and the agents' files. Each row is",
+        "tested against a scripted server that speaks the dialect and behaves as the last column",
+        "says (`tests/agents/test_matrix.py`). No row was tested against the vendor itself.",
+        "",
+        "| agent | vendor | dialect | inputs of the action | tested with |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *_cells()]) + "\n"
+
+
+def _cells() -> Iterator[str]:
+    vendors: list[Mapping[str, Any]] = yaml.safe_load(VENDORS.read_text("utf-8"))
+    for path in sorted((ROOT / "reb_action" / "agents" / "definitions").glob("*.yaml")):
+        agent: Mapping[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+        for vendor in vendors:
+            url = vendor["dialects"].get(agent.get("dialect"))
+            if url is None:
+                continue
+            inputs = f"{{ agent: {agent['name']}, model: {vendor['model']}"
+            inputs += f', model-url: "{url}" }}' if url else " }"
+            tested = ", ".join(vendor["behaviour"])
+            yield (
+                f"| `{agent['name']}` | {vendor['vendor']} | `{agent['dialect']}` | `{inputs}`"
+                f" | {tested} |"
+            )
+
+
 def main() -> None:
-    """Write or check the page."""
-    old = PAGE.read_text("utf-8")
-    new = page(old)
-    if "--check" not in sys.argv:
-        PAGE.write_text(new, encoding="utf-8")
-    elif old != new:
-        sys.exit("docs/action.md is not up to date; run python docs/generate.py")
+    """Write or check the pages."""
+    pages = {PAGE: page(PAGE.read_text("utf-8")), MATRIX: matrix()}
+    for path, new in pages.items():
+        if "--check" not in sys.argv:
+            path.write_text(new, encoding="utf-8")
+        elif not path.is_file() or path.read_text("utf-8") != new:
+            sys.exit(f"docs/{path.name} is not up to date; run python docs/generate.py")
 
 
 if __name__ == "__main__":
