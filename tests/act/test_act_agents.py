@@ -174,7 +174,7 @@ def test_all_twelve_trials_have_a_verdict(compared):
     }
     assert {row.trial for row in compared.board.trials} == names
     for name in names:
-        leg = run.of("trial", f'"{name}", "trials"')
+        leg = run.of("trial", f'"{name}", "repository"')
         assert leg.outputs("trial")["trial"] == name
         refused = name.startswith(f"example__{REFUSED[1]}.{REFUSED[0]}.")
         assert leg.step("trial", "gate") == ("failure" if refused else "success")
@@ -231,7 +231,9 @@ def test_both_attempts_are_counted_to_the_token(compared, agent, name):
 def test_refused_calls_are_kept_with_their_status(compared):
     agent, name = REFUSED
     statuses = compared.truth(agent, name).statuses
-    records = compared.place.glob(f"artifacts/reb-example__{name}.{agent}-*/model-calls.jsonl")
+    records = compared.place.glob(
+        f"artifacts/reb.researchenvbench.example__{name}.{agent}-*/model-calls.jsonl"
+    )
     calls = [json.loads(line) for path in records for line in path.read_text().splitlines()]
     assert set(statuses) == {401}
     assert [call["status"] for call in calls] == statuses

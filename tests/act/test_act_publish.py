@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from reb_action.publish.artifacts import PLAN
+from reb_action.publish.artifacts import name_plan
+from reb_action.publish.options import KEY
 from tests.act.act_consumer import git, make_consumer, make_mirror
 from tests.act.act_runner import Run, act, pinned
 from tests.support import runs
@@ -118,7 +119,7 @@ def uploaded(api, folder):
     """Put the artifacts of a run there as those of run 9, which a fork began."""
     for path in sorted(folder.iterdir()):
         api.world.add_artifact(path.name, runs.zipped(path), run_id=9)
-    assert PLAN in {one.name for one in api.world.artifacts}
+    assert name_plan(KEY) in {one.name for one in api.world.artifacts}
     api.world.add_run(9, sha="f" * 40, repository="stranger/bench")
     api.world.add_pull(5, sha="f" * 40, repository="stranger/bench")
 

@@ -17,7 +17,7 @@ AGAIN = """\
 def test_every_job_of_the_matrix_ran(matrix):
     assert matrix.jobs == {"plan", "trial", "report"}
     for agent in ("nop", "replay", "pip"):
-        leg = matrix.of("trial", f'"example__tiny.{agent}.1", "trials"')
+        leg = matrix.of("trial", f'"example__tiny.{agent}.1", "repository"')
         assert leg.step("trial", "gate") == "success"
 
 
