@@ -9,4 +9,6 @@ if not __package__:
 
 from reb_action.cli.main import main
 
-main()
+# The process of a trial imports this file again.
+if __name__ == "__main__":
+    main()

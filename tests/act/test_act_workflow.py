@@ -6,8 +6,8 @@ HEADLINE = "2 of 3 trials have a verdict. This comparison is incomplete: 1 missi
 TRIALS = """\
 | trial | C0 | C1 | C5 |
 |---|---|---|---|
-| `example__tiny.pip.1` | FAILED | FAILED† | passed |
-| `example__tiny.replay.1` | passed | passed† | passed |"""
+| `example__tiny.pip.1` | FAILED† | FAILED† | passed |
+| `example__tiny.replay.1` | passed† | passed† | passed |"""
 AGAIN = """\
 | trial | status | reason |
 |---|---|---|

@@ -32,6 +32,8 @@ from tests.support.trial_folders import put
 
 WHO = Contestant(id="codex", digest="a" * 64)
 LEVELS = tuple(Level)
+MAIN = Path(__file__).parents[2] / "reb_action" / "__main__.py"
+"""What the actions run."""
 TRIAL = "hustvl__Vim.codex.1"
 
 
@@ -199,7 +201,7 @@ def test_interrupted_batch_keeps_what_is_finished_and_continues(tmp_path):
     for name in ("one", "two"):
         (tmp_path / f"{name}.yaml").write_text(make_mirror(tmp_path, name))
     argv = [
-        *(sys.executable, "-m", "reb_action", "batch", "--repositories", "one.yaml,two.yaml"),
+        *(sys.executable, "-I", str(MAIN), "batch", "--repositories", "one.yaml,two.yaml"),
         *("--agents", "nop", "--sandbox", "local", "--mirror", "mirror", "--levels", "C0,C5"),
         *("--results", "results"),
     ]
