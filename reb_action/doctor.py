@@ -1,11 +1,21 @@
 """Checks that a machine can run a trial."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from reb_action.errors import RebError
+from reb_action.agents.catalogue import agent
+from reb_action.agents.model import fit_url
+from reb_action.agents.run.access import find_key
+from reb_action.agents.run.preflight import describe_preflight, find_failure
+from reb_action.errors import RebError, UsageError
+from reb_action.gateway import DEFAULT_URLS, Upstream, load_prices
+from reb_action.gateway.model_names import vendor_host
+from reb_action.gateway.preflight import ask_once
+from reb_action.judge.faults import CAUSES
+from reb_action.model.agent import Dialect
 from reb_action.probe import gpu_witness, toolchain
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
@@ -35,6 +45,33 @@ def check_machine(kind: Kind, image: str) -> Iterator[Finding]:
     with gpu_witness.watch(gpu_witness.own_nothing) as witness:
         count, driver = witness.present, witness.driver
     yield Finding(ok=True, line=f"note: {count} GPUs, driver {driver or 'none'}")
+
+
+def check_model(
+    model: str, url: str | None, agent_name: str | None, environ: Mapping[str, str]
+) -> Finding:
+    """Ask a model once, and return whether it answered; raises UsageError without a key."""
+    dialect = _dialect(model) if agent_name is None else agent(agent_name).dialect
+    if dialect is None:
+        raise UsageError(f"the agent {agent_name} asks no model; name another with --agent")
+    upstream = Upstream(
+        dialect=dialect,
+        base_url=fit_url(dialect, url or DEFAULT_URLS[dialect]),
+        key=find_key(environ),
+        model=model,
+    )
+    preflight = ask_once(upstream, model, load_prices(None))
+    failure = find_failure(preflight)
+    what = f"model {describe_preflight(upstream, preflight)}"
+    return _finding(failure is None, what, CAUSES[failure.cause].advice if failure else "")
+
+
+def _dialect(model: str) -> Dialect:
+    """Return the dialect of the vendor that serves models of this name."""
+    host = vendor_host(model)
+    known = (dialect for dialect, url in DEFAULT_URLS.items() if urlsplit(url).hostname == host)
+    dialect = next(known, Dialect.CHAT)
+    return Dialect.CHAT if dialect is Dialect.RESPONSES else dialect
 
 
 def _toolchain() -> Finding:

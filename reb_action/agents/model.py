@@ -59,7 +59,7 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
         )
     chosen = ModelChoice(
         name=asked.model,
-        url=_in(spec.dialect, asked.url or DEFAULT_URLS[spec.dialect]),
+        url=fit_url(spec.dialect, asked.url or DEFAULT_URLS[spec.dialect]),
         key=asked.key,
         budget=asked.budget,
         prices=None if asked.prices is None else str(asked.prices.absolute()),
@@ -127,7 +127,7 @@ def _demand_direct(spec: AgentSpec, chosen: ModelChoice, place: Place) -> None:
         )
 
 
-def _in(dialect: Dialect, url: str) -> str:
+def fit_url(dialect: Dialect, url: str) -> str:
     """Return an address as a dialect takes it: one may serve agents of several dialects."""
     keeps_version = DEFAULT_URLS[dialect].endswith(_VERSION)
     parts = parse_base_url(url)

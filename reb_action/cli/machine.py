@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from reb_action.cli import console
-from reb_action.cli.options import as_json, image_option, parse_kind, sandbox_option
+from reb_action.cli.options import (
+    as_json,
+    image_option,
+    model_option,
+    model_url_option,
+    parse_kind,
+    sandbox_option,
+)
 from reb_action.errors import UsageError
 from reb_action.sandbox.protocol import Kind
 
@@ -19,16 +26,28 @@ if TYPE_CHECKING:
 @click.command()
 @sandbox_option
 @image_option
-def doctor(sandbox: Kind, image: str) -> None:
+@model_option
+@model_url_option
+@click.option(
+    "--agent", help="Ask the model in the dialect of this agent.  [default: the vendor's own]"
+)
+def doctor(
+    *, sandbox: Kind, image: str, model: str | None, model_url: str | None, agent: str | None
+) -> None:
     """Check that this machine can run a trial.
 
-    Exit code 4 if something is missing.
+    With --model, ask the model once with the key in REB_MODEL_KEY, for one token of an answer.
+    Exit code 4 if something is missing, 12 if the model does not work.
     """
-    from reb_action.doctor import check_machine
-    from reb_action.errors import SandboxError
+    from reb_action.doctor import check_machine, check_model
+    from reb_action.errors import ModelError, SandboxError
+    from reb_action.render.escape import log
 
     findings = tuple(check_machine(sandbox, image))
-    click.echo("\n".join(finding.line for finding in findings))
+    asked = () if model is None else (check_model(model, model_url, agent, os.environ),)
+    click.echo("\n".join(log(finding.line) for finding in (*findings, *asked)))
+    if not all(finding.ok for finding in asked):
+        sys.exit(ModelError.exit_code)
     if not all(finding.ok for finding in findings):
         sys.exit(SandboxError.exit_code)
 

@@ -45,7 +45,8 @@ class Process:
 class ModelChoice:
     """Which model an agent asks, where that is, and what it may spend; never its key.
 
-    `prices` is the user's price list. With `any_model` answers of another model count.
+    `prices` is the user's price list. With `any_model` answers of another model count. With
+    `preflight` it is asked once before the agent starts.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ModelChoice:
     budget: Budget = field(default_factory=Budget)
     prices: str | None = None
     any_model: bool = False
+    preflight: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from reb_action.agents.environment import proxied, settings
 from reb_action.agents.parsers.conversation import read_steps
 from reb_action.agents.parsers.steps import Reading
 from reb_action.agents.run import trajectory, transcripts
-from reb_action.agents.run.access import ModelAccess, open_model_access
+from reb_action.agents.run.access import ModelAccess, find_upstream, open_model_access
 from reb_action.agents.run.execution import (
     AgentExecution,
     describe_run,
@@ -19,6 +19,12 @@ from reb_action.agents.run.execution import (
 )
 from reb_action.agents.run.launch import Launch, launch
 from reb_action.agents.run.log import count_lost_bytes
+from reb_action.agents.run.preflight import (
+    ask_model,
+    describe_failed_run,
+    describe_preflight,
+    find_failure,
+)
 from reb_action.agents.run.prompt import (
     RETRY_NOTE,
     Prompt,
@@ -37,6 +43,7 @@ from reb_action.session import secrets as session_secrets
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
+from reb_action.trial.fault import demand_result
 from reb_action.trial.freeze import freeze
 from reb_action.trial.live import LiveView
 
@@ -53,12 +60,34 @@ def run_agent(
             raise UsageError(
                 f"the agent in {layout.folder} has already been started; start a new trial"
             )
+        _demand_model(layout, session, environ=environ, tell=tell)
         sandbox = select.attach(session.spec, session.handle)
         run = _run(layout, session, sandbox, environ=environ, tell=tell, live=live)
         documents.write(layout.agent_run, run, kind="agent_run")
         state.advance(layout, Phase.AGENT_DONE)
         freeze(layout, session, sandbox, tell=tell)
     return run
+
+
+def _demand_model(
+    layout: SessionLayout, session: Session, *, environ: Mapping[str, str], tell: Progress
+) -> None:
+    """Ask the model once; raise ModelError, and record why, if no agent could work with it.
+
+    The trial stays as it is: with another key the same command starts the agent.
+    """
+    spec = agent(session.agent.name, argument=session.agent.argument)
+    preflight = ask_model(session, spec, environ)
+    upstream = find_upstream(spec, session, "")
+    if preflight is None or upstream is None:
+        return
+    tell(f"asked the model once: {describe_preflight(upstream, preflight)}")
+    trouble = find_failure(preflight)
+    if trouble is None:
+        return
+    run = describe_failed_run(session, spec, trouble)
+    documents.write(layout.agent_run, run, kind="agent_run")
+    demand_result(run, state.find_limits(layout))
 
 
 def _run(

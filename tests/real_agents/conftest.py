@@ -103,6 +103,8 @@ def play(tmp_path, image, scripted):
                 name="scripted-1",
                 url=scripted.url(dialect, scenario, run=run),
                 budget=Budget(**given),
+                # Faults of the model are for the agent.
+                preflight=False,
             ),
         )
         options = trial_options.Options(

@@ -68,9 +68,9 @@ def choice(server: ModelServer, tmp_path: Path) -> AgentChoice:
 
 
 def scenario(choice: AgentChoice, name: str, **other: object) -> AgentChoice:
-    """Return the choice with another scenario of the model, and another budget."""
+    """Return the choice with another scenario of the model, and another budget; no preflight."""
     url = choice.model.url.replace("/multi/", f"/{name}/")
-    return replace(choice, model=replace(choice.model, url=url, **other))
+    return replace(choice, model=replace(choice.model, url=url, preflight=False, **other))
 
 
 def options(
@@ -288,8 +288,8 @@ def test_key_of_the_gateway_is_nowhere(
 def test_harness_with_a_key_closes_its_memory_to_others_of_its_user():
     ask_kernel = "ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)"
     script = (
-        "import ctypes; from reb_action.agents.run.access import _key;"
-        f" before = {ask_kernel}; _key({{'REB_MODEL_KEY': 'k'}}); print(before, {ask_kernel})"
+        "import ctypes; from reb_action.agents.run.access import find_key;"
+        f" before = {ask_kernel}; find_key({{'REB_MODEL_KEY': 'k'}}); print(before, {ask_kernel})"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "1 0\n"

@@ -53,10 +53,10 @@ def open_model_access(
     `on_turn` is told of each call of the model, by another thread.
     """
     wanted, hosts = begun.agent.model, begun.agent.hosts
-    key = "" if wanted is None else _key(environ)
+    key = "" if wanted is None else find_key(environ)
     secrets = (key,) if key else ()
     model = _direct(wanted, key)
-    upstream = _upstream(spec, begun, key) if model is None else None
+    upstream = find_upstream(spec, begun, key) if model is None else None
     if upstream is None and not hosts:
         yield ModelAccess(model=model, secrets=secrets)
         return
@@ -88,7 +88,7 @@ def _open(
         Gateway(
             upstream,
             Budget() if wanted is None else wanted.budget,
-            prices=load_prices(_price_list(wanted)),
+            prices=load_prices(find_price_list(wanted)),
             record=layout.model_calls,
             listen=None if folder is None else folder / SOCKET,
             egress=create_proxy(hosts) if hosts else None,
@@ -121,7 +121,8 @@ def _direct(wanted: ModelChoice | None, key: str) -> Model | None:
     return Model(name=wanted.name, base_url=wanted.url.removesuffix("/v1"), key=key)
 
 
-def _upstream(spec: AgentSpec, begun: Session, key: str) -> Upstream | None:
+def find_upstream(spec: AgentSpec, begun: Session, key: str) -> Upstream | None:
+    """Return the model behind an agent's gateway; None for an agent that asks none."""
     wanted = begun.agent.model
     if wanted is None or spec.dialect is None:
         return None
@@ -136,11 +137,13 @@ def _upstream(spec: AgentSpec, begun: Session, key: str) -> Upstream | None:
     )
 
 
-def _price_list(wanted: ModelChoice | None) -> Path | None:
+def find_price_list(wanted: ModelChoice | None) -> Path | None:
+    """Return the user's price list, if there is one."""
     return None if wanted is None or wanted.prices is None else Path(wanted.prices)
 
 
-def _key(environ: Mapping[str, str]) -> str:
+def find_key(environ: Mapping[str, str]) -> str:
+    """Return the key of the model, and close our memory; raises UsageError without one."""
     key = environ.get(KEY_VARIABLE, "").strip()
     if not key:
         raise UsageError(f"the agent asks a model and there is no key; set {KEY_VARIABLE}")

@@ -7,6 +7,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import replace
 
+from reb_action.gateway.preflight import AGENT_NAME
 from tests.support.model_server.dialects.turn import Turn
 from tests.support.model_server.runs import Seen, counts
 from tests.support.model_server.scenarios import Fault
@@ -27,9 +28,11 @@ class Answer:
         self.script = script
         self.run = run
         self.body = body
-        self.index = run.next_index()
+        # What reb asks before an agent starts: faults of single answers are for the agent.
+        self.is_preflight = handler.headers.get("user-agent") == AGENT_NAME
+        self.index = -1 if self.is_preflight else run.next_index()
         is_hit = script.fault_at in (None, self.index)
-        self.fault = script.fault if is_hit else Fault.NONE
+        self.fault = script.fault if is_hit and not self.is_preflight else Fault.NONE
 
     def refuse(self, status, message):
         self._note(status)
@@ -42,8 +45,11 @@ class Answer:
 
     def give(self, ask):
         script = self.script
-        if script.status != 200 and (script.flaky is None or self.index < script.flaky):
-            return self.refuse(script.status, f"scripted error {script.status}")
+        flaky = script.flaky
+        is_over = flaky is not None and (self.is_preflight or self.index >= flaky)
+        if script.status != 200 and not is_over:
+            message = script.error or f"scripted error {script.status}"
+            return self.refuse(script.status, message)
         if self.fault is Fault.SILENCE:
             self._note(0)
             return self._wait()
@@ -104,7 +110,7 @@ class Answer:
             answer=answer,
             true_counts=true,
         )
-        self.run.add(seen)
+        (self.run.preflights if self.is_preflight else self.run.seen).append(seen)
 
     def _whole(self, status, value, **headers):
         data = _bytes(value)

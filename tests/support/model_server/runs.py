@@ -57,16 +57,13 @@ class Run:
     lock: threading.Lock = field(default_factory=threading.Lock)
     asked: int = 0
     seen: list = field(default_factory=list)
+    preflights: list = field(default_factory=list)
 
     def next_index(self):
         """Return the number of this request within the run, from 0."""
         with self.lock:
             self.asked += 1
             return self.asked - 1
-
-    def add(self, seen):
-        with self.lock:
-            self.seen.append(seen)
 
     @property
     def statuses(self):

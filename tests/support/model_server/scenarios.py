@@ -46,6 +46,7 @@ class Scenario:
     text: str = TEXT
     endless: bool = False
     status: int = 200
+    error: str | None = None
     flaky: int | None = None
     fault: Fault = Fault.NONE
     fault_at: int | None = None
@@ -64,6 +65,7 @@ def scenarios(commands=COMMANDS):
     }
     return {
         **errors,
+        "no-model": Scenario(status=404, error="model: scripted-1"),
         "ok": Scenario(steps=(joined,)),
         "multi": Scenario(steps=(*commands, "ls ..")),
         "loop": Scenario(steps=("true",), endless=True),
