@@ -33,6 +33,7 @@ class Asked:
     budget: Budget
     prices: Path | None = None
     any_model: bool = False
+    preflight: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +65,7 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
         budget=asked.budget,
         prices=None if asked.prices is None else str(asked.prices.absolute()),
         any_model=asked.any_model,
+        preflight=asked.preflight,
     )
     _demand_known_pair(spec, chosen)
     if place.network is not Network.OPEN and adds_search(chosen.name):

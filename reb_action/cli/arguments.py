@@ -17,9 +17,11 @@ from reb_action.cli.groups import (
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
 from reb_action.model.manifest import Level, Manifest, trial_id
-from reb_action.sandbox.protocol import Kind, Network
+from reb_action.sandbox.machine import find_default_limits
+from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.state import AgentChoice
 from reb_action.trial.options import Options
+from reb_action.workflow import deadline
 
 _RESULTS: Final = Path("results")
 
@@ -46,6 +48,7 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
         gpus=place.gpus,
         network=Network(place.network),
         levels=runner.levels,
+        limits=_choose_limits(runner, manifest),
     )
 
 
@@ -75,3 +78,16 @@ def _demand_encodable(folder: Path) -> None:
         raise UsageError(
             f"{shown} is not valid UTF-8; choose another folder, or set LANG"
         ) from None
+
+
+def _choose_limits(runner: RunnerOptions, manifest: Manifest) -> Limits:
+    """Return the limits of the sandbox; it lives as long as all time limits of the trial allow."""
+    default, place = find_default_limits(), runner.place
+    memory_mib = place.memory_mib or default.memory_mib
+    agent = deadline.agent_seconds(runner.agent_seconds, 2 * runner.setup_seconds)
+    return Limits(
+        memory_mib=memory_mib,
+        shm_mib=place.shm_mib or min(default.shm_mib, memory_mib),
+        processes=place.processes or default.processes,
+        seconds=deadline.trial_seconds(manifest, runner.levels, agent) + deadline.SPARE_SECONDS,
+    )

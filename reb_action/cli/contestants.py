@@ -9,7 +9,6 @@ from reb_action.agents import model
 from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.agents.contestants_file import parse_agents, read_contestants
-from reb_action.agents.spec import AgentLimits
 from reb_action.cli.groups import ModelOptions, RunnerOptions, TrialOptions, WhoOptions
 from reb_action.documents import show
 from reb_action.errors import UsageError
@@ -94,7 +93,7 @@ def choose_agent(name: str, argument: str | None, runner: RunnerOptions) -> Agen
         name=name,
         argument=argument,
         total_seconds=runner.agent_seconds,
-        setup_seconds=AgentLimits().setup_seconds,
+        setup_seconds=runner.setup_seconds,
         # The paper's agents had their clock alone.
         idle_seconds=runner.agent_seconds if is_paper else runner.idle_seconds,
         model=model.choose(spec, _model_request(runner), place),
@@ -156,6 +155,7 @@ def _model_request(runner: RunnerOptions) -> model.Asked:
         ),
         prices=options.prices,
         any_model=options.accept_other_model,
+        preflight=not options.no_preflight,
     )
 
 

@@ -10,6 +10,7 @@ from reb_action.sandbox.protocol import Kind
 
 AGENT_SECONDS: Final = 3600
 IDLE_SECONDS: Final = 1800
+SETUP_SECONDS: Final = 600
 REPEAT_LIMIT: Final = 100
 
 
@@ -36,6 +37,9 @@ class PlaceOptions:
     gpus: int
     network: str
     allow_hosts: str
+    memory_mib: int | None = None
+    shm_mib: int | None = None
+    processes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +54,7 @@ class ModelOptions:
     prices: Path | None = None
     repeat_limit: int = REPEAT_LIMIT
     accept_other_model: bool = False
+    no_preflight: bool = False
     direct_key: bool = False
     disposable: bool = False
 
@@ -60,6 +65,7 @@ class RunnerOptions:
 
     agent_seconds: int = AGENT_SECONDS
     idle_seconds: int = IDLE_SECONDS
+    setup_seconds: int = SETUP_SECONDS
     protocol: Protocol = Protocol.STANDARD
     place: PlaceOptions
     model_options: ModelOptions

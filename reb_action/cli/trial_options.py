@@ -8,6 +8,7 @@ import click
 from reb_action.cli.groups import (
     IDLE_SECONDS,
     REPEAT_LIMIT,
+    SETUP_SECONDS,
     ModelOptions,
     PlaceOptions,
     RunnerOptions,
@@ -72,6 +73,13 @@ model_options = pass_group(
         help="Count a trial in which a model other than the requested one answered.",
     ),
     click.option(
+        "--no-preflight",
+        envvar="REB_NO_PREFLIGHT",
+        is_flag=True,
+        default=False,
+        help="Do not ask the model once before the agent starts.",
+    ),
+    click.option(
         "--direct-key",
         envvar="REB_DIRECT_KEY",
         is_flag=True,
@@ -122,6 +130,26 @@ place_options = pass_group(
         help="Hosts that --network allowed permits, such as pypi.org, *.pythonhosted.org,"
         " mirror:8080.",
     ),
+    click.option(
+        "--memory-mib",
+        envvar="REB_MEMORY_MIB",
+        type=click.IntRange(256, 2**24),
+        help="Memory of the docker sandbox, in MiB. By default that of the machine, less a"
+        " reserve.",
+    ),
+    click.option(
+        "--shm-mib",
+        envvar="REB_SHM_MIB",
+        type=click.IntRange(1, 2**24),
+        help="Shared memory (/dev/shm) of the docker sandbox, in MiB. By default a quarter of its"
+        " memory.",
+    ),
+    click.option(
+        "--processes",
+        envvar="REB_PROCESSES",
+        type=click.IntRange(64, 2**22),
+        help="Maximum processes and threads in the docker sandbox. By default from the machine.",
+    ),
 )
 _RUNNER_GROUP: Final = pass_group("runner", RunnerOptions)
 runner_options = add_options(
@@ -133,6 +161,14 @@ runner_options = add_options(
         show_default=True,
         type=click.IntRange(1, 86400),
         help="Stop the agent after this many seconds without output from it or its model.",
+    ),
+    click.option(
+        "--setup-seconds",
+        envvar="REB_SETUP_SECONDS",
+        default=SETUP_SECONDS,
+        show_default=True,
+        type=click.IntRange(1, 86400),
+        help="Time limit for installing and placing the agent's program, in seconds.",
     ),
     click.option(
         "--protocol",

@@ -1,8 +1,8 @@
 """Whose fault it is: one table from an agent's ending and its cause to the party at fault.
 
 A fault of the agent is a result, and the levels are judged. A fault of the model (its vendor, its
-key, the network to it), of the runner with our limits, or of the repository makes the trial
-`invalid`. An agent that finished its work has recovered from whatever went wrong before.
+key, the network to it), or of the runner with our limits, makes the trial `invalid`. A repository
+that is not available at its commit makes no trial. An agent that finished its work has recovered from whatever went wrong before.
 docs/faults.md explains the table.
 """
 
@@ -70,9 +70,6 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
     FaultCause.MODEL_SILENT: _model("the model did not answer", _LATER),
     FaultCause.ANSWER_FAILED: _model("the model reported an error within its answer", _LATER),
     FaultCause.MODEL_FAILED: _model("the agent reports an error of its model", "see agent.log"),
-    FaultCause.OTHER_MODEL: _model(
-        "another model answered", "name that model, or use --accept-other-model"
-    ),
     FaultCause.REQUEST_REJECTED: CauseRule(
         party=Party.AGENT, words="the vendor rejected the agent's request", advice="see agent.log"
     ),
@@ -86,7 +83,6 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
         "no more processes or threads could be started", "raise --processes"
     ),
     FaultCause.OUT_OF_SHARED_MEMORY: _runner("the shared memory was full", "raise --shm-mib"),
-    FaultCause.DISK_LIMIT: _runner("the sandbox used more disk than it may", "raise --disk-mib"),
     FaultCause.DISK_FULL: _runner("the runner's disk was full", "free disk space on the runner"),
     FaultCause.SETUP_SLOW: _runner("the set-up took longer than it may", "raise --setup-seconds"),
     FaultCause.PROGRAM_MISSING: _runner(
@@ -95,11 +91,6 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
     FaultCause.SANDBOX_LOST: _runner("the sandbox ended", "see the engine's log, and run it again"),
     FaultCause.INTERRUPTED: _runner(
         "the runner interrupted the agent", "run reb agent again to resume it"
-    ),
-    FaultCause.REPOSITORY_UNAVAILABLE: CauseRule(
-        party=Party.REPOSITORY,
-        words="the repository could not be fetched at its pinned commit",
-        advice="check the network, or use --mirror",
     ),
 }
 """Every cause: the party at fault, in words, and what to do."""
@@ -121,7 +112,6 @@ OUTCOMES: Final[Mapping[Party, Outcome | None]] = {
     Party.AGENT: None,
     Party.MODEL: Outcome.INVALID,
     Party.RUNNER: Outcome.INVALID,
-    Party.REPOSITORY: Outcome.INVALID,
 }
 """The outcome of every level by the party at fault; None: the levels are judged."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from reb_action.model.fault import FaultCause, Trouble
-from reb_action.model.limits import LimitHits
+from reb_action.model.limits import LimitHits, Limits
 from reb_action.model.report import ReportFault
 
 
@@ -152,6 +152,7 @@ class AgentRun:
     attempts: int = 1
     cause: FaultCause | None = None
     hits: LimitHits | None = None
+    limits: Limits | None = None
 
 
 class Change(StrEnum):

@@ -10,7 +10,6 @@ class Party(StrEnum):
     AGENT = "agent"
     MODEL = "model"
     RUNNER = "runner"
-    REPOSITORY = "repository"
 
 
 class FaultCause(StrEnum):
@@ -36,19 +35,16 @@ class FaultCause(StrEnum):
     MODEL_SILENT = "model_silent"
     ANSWER_FAILED = "answer_failed"
     MODEL_FAILED = "model_failed"
-    OTHER_MODEL = "other_model"
     REQUEST_REJECTED = "request_rejected"
     REQUEST_REFUSED = "request_refused"
     OUT_OF_MEMORY = "out_of_memory"
     OUT_OF_PROCESSES = "out_of_processes"
     OUT_OF_SHARED_MEMORY = "out_of_shared_memory"
-    DISK_LIMIT = "disk_limit"
     DISK_FULL = "disk_full"
     SETUP_SLOW = "setup_slow"
     PROGRAM_MISSING = "program_missing"
     SANDBOX_LOST = "sandbox_lost"
     INTERRUPTED = "interrupted"
-    REPOSITORY_UNAVAILABLE = "repository_unavailable"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -192,6 +192,7 @@ def _record(
         key=None if model is None else model.key,
         prompt_sha256=task.template_sha256,
         network=_network(session),
+        limits=state.find_limits(layout),
         protocol=session.agent.protocol,
         root=session.spec.root,
     )

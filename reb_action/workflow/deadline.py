@@ -11,6 +11,9 @@ from reb_action.session.layout import SessionLayout
 RESERVE_SECONDS: Final = 120
 """Maximum seconds for judging, stopping and uploading."""
 
+SPARE_SECONDS: Final = 3600
+"""Added to the time limits of a trial for the checkout, and for the time between its steps."""
+
 # Upper bounds of the time limits in `probe/`, and of the work before and after each probe.
 _FREEZE: Final = 900
 _C0: Final = 1260

@@ -74,16 +74,15 @@ def test_model_is_asked_once_for_the_least(server: ModelServer, dialect: Dialect
     assert limits - {None} == {16 if dialect is Dialect.RESPONSES else 1}
 
 
+NOT_STARTED = "the agent was not started"
 WRONG = {
     "key": (
         FaultCause.KEY_REFUSED,
-        "the vendor refused the API key (401: the key [key] is not valid; the agent was not"
-        " started); check the key of the model",
+        f"the vendor refused the API key (401: the key [key] is not valid; {NOT_STARTED});",
     ),
     "model": (
         FaultCause.MODEL_UNKNOWN,
-        "the vendor does not know this model (404: model: scripted-1; the agent was not started);"
-        " check --model",
+        f"the vendor does not know this model (404: model: scripted-1; {NOT_STARTED}); check",
     ),
     "address": (
         FaultCause.NAME_UNRESOLVED,
