@@ -2,8 +2,8 @@
 
 A fault of the agent is a result, and the levels are judged. A fault of the model (its vendor, its
 key, the network to it), or of the runner with our limits, makes the trial `invalid`. A repository
-that is not available at its commit makes no trial. An agent that finished its work has recovered from whatever went wrong before.
-docs/faults.md explains the table.
+that is not available at its commit makes no trial. An agent that finished its work has recovered
+from whatever went wrong before. docs/faults.md explains the table.
 """
 
 from collections.abc import Mapping

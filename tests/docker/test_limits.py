@@ -22,7 +22,7 @@ from reb_action.trial import options as trial_options
 from reb_action.trial import start as trial_start
 from reb_action.trial import stop
 from reb_action.trial.fault import demand_result
-from tests.support.sandbox_fixtures import Start, docker_image, shell, start  # noqa: F401
+from tests.support.sandbox_fixtures import Start, docker_image, shell
 from tests.trial.test_trial import DEMO, silent
 
 pytestmark = pytest.mark.docker
@@ -50,7 +50,7 @@ def test_kernel_counts_what_a_limit_ends(
     assert (hits.shm_full, hits.disk_full) == (False, False)
 
 
-def test_counts_survive_a_restart_of_the_container(start: Start):  # noqa: F811
+def test_counts_survive_a_restart_of_the_container(start: Start):
     sandbox = start(Kind.DOCKER, limits=LIMITS)
     shell(sandbox, f"python3 -c {shlex.quote(HOG)}")
     shell(sandbox, "sleep 60", timeout_seconds=1)

@@ -15,7 +15,9 @@ from reb_action.model.agent import (
 )
 from reb_action.model.contestant import Contestant
 from reb_action.model.evidence import Evidence
+from reb_action.model.fault import FaultCause
 from reb_action.model.gpu import Gpu
+from reb_action.model.limits import LimitHits, Limits
 from reb_action.model.manifest import (
     Entrypoint,
     FileKind,
@@ -155,6 +157,9 @@ def _agent_run():
         setup_seconds=21.9,
         usage=Usage(input_tokens=1_204_331, output_tokens=48_210, turns=96, cost_usd=3.1),
         detail="its last turn was cut off",
+        cause=FaultCause.REQUEST_REJECTED,
+        hits=LimitHits(memory_kills=2),
+        limits=Limits(),
         estimate=UsageEstimate(
             calls=1,
             input_tokens_min=0,
