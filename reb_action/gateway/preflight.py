@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from reb_action.documents import Json
+from reb_action.gateway.conversation import CONTENT
 from reb_action.gateway.dialects import DIALECTS
 from reb_action.gateway.exchange import Exchange, ExchangeSettings
 from reb_action.gateway.ledger import Ledger
@@ -80,6 +81,8 @@ def ask_once(
 def _settings(upstream: Upstream, ledger: Ledger, retry_seconds: float) -> ExchangeSettings:
     return ExchangeSettings(
         rules=DIALECTS[upstream.dialect],
+        content=CONTENT[upstream.dialect],
+        conversation=None,
         ledger=ledger,
         key=upstream.key,
         redact=build_redactor(upstream.key),
