@@ -18,15 +18,15 @@ import hashlib
 import json
 import os
 import re
-import stat
 import sys
 
 # The interpreter runs isolated, so the folder of the probes is not on its path.
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 from hook_files import list_hooks, start_folders  # noqa: E402
+from module_files import shadowing, state  # noqa: E402
 
-LIMIT, LISTED, HASHED = 50, 20000, 1 << 20
+LIMIT, HASHED = 50, 1 << 20
 # What setuptools writes for an editable install, by the names under which hashes are reported.
 EDITABLE_PTH, EDITABLE_FINDER = "__editable__*.pth", "__editable__*_finder.py"
 STARTS_FINDER = re.compile(rb"import (__editable__\w+_finder); \1\.install\(\)\n?")
@@ -39,13 +39,10 @@ def shown(path):
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def state(path):
-    """Tell whether a regular file is there, and its size; links are followed, as Python does."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return False, 0
-    return stat.S_ISREG(found.st_mode), found.st_size
+def limited(paths):
+    """Return what is told of very many paths: the first, and how many are left out."""
+    left_out = ["and %d more" % (len(paths) - LIMIT)] if len(paths) > LIMIT else []
+    return [shown(path) for path in paths[:LIMIT]] + left_out
 
 
 def differs(path, editions):
@@ -71,55 +68,6 @@ def edited(place, files):
     if 2 * len(there) < len(paths):
         return []
     return [path for path in there if differs(path, paths[path])]
-
-
-def module_name(folder, name):
-    """Return the module that Python makes of a name in a folder, or None."""
-    if os.path.isdir(os.path.join(folder, name)):
-        return name if package(os.path.join(folder, name)) else None
-    stem, _, suffix = name.partition(".")
-    known = suffix in ("py", "pyc", "so") or suffix.endswith(".so")
-    return stem if known and state(os.path.join(folder, name))[0] else None
-
-
-def package(folder):
-    """Tell whether a folder is a regular package."""
-    names = ("__init__.py", "__init__.pyc", "__init__.so")
-    return any(state(os.path.join(folder, name))[0] for name in names)
-
-
-def is_installed(module, folders):
-    """Tell whether a module is in one of the folders."""
-    for folder in folders:
-        place = os.path.join(folder, module)
-        if package(place) or state(place + ".py")[0]:
-            return True
-    return False
-
-
-def shadowing(request):
-    """Return the untracked modules of the checkout that stand for others, as paths in it."""
-    root = os.path.realpath(request["repository"])
-    tracked = set(request["tracked"])
-    tracked |= {os.path.dirname(path) for path in tracked}
-    inside, outside = [], []
-    for folder in dict.fromkeys(os.path.realpath(path) for path in request["search_paths"]):
-        own = folder == root or folder.startswith(root + os.sep)
-        # An environment in the checkout is no part of it.
-        (inside if own and "site-packages" not in folder else outside).append(folder)
-    found = []
-    for folder in inside:
-        try:
-            names = sorted(os.listdir(folder))[:LISTED]
-        except OSError:
-            continue
-        for name in names:
-            path = os.path.relpath(os.path.join(folder, name), root)
-            module = None if path in tracked else module_name(folder, name)
-            standard = module in request["standard"]
-            if module and (standard or is_installed(module, outside)):
-                found.append(path)
-    return found
 
 
 def content(path):
@@ -193,7 +141,7 @@ def hashes(hook, names):
 
 def mapped(folder):
     """Yield (module, path without suffix) of what the finders of editable installs lead to."""
-    for pth in sorted(glob.glob(os.path.join(glob.escape(folder), "__editable__*.pth")))[:LIMIT]:
+    for pth in sorted(glob.glob(os.path.join(glob.escape(folder), "__editable__*.pth"))):
         for name, path in template(finder(pth) or b"")[1].items():
             if isinstance(name, str) and isinstance(path, str):
                 yield name.rpartition(".")[2], path[:-3] if path.endswith(".py") else path
@@ -234,12 +182,12 @@ def main():
     hooks = dict.fromkeys([*request["hooks"], *(list_hooks(start, search_paths) if start else ())])
     folders = [*search_paths, *(start_folders(**start) if start else ())]
     answer = {
-        "copies": [shown(path) for path in found[:LIMIT]],
+        "copies": limited(found),
         "hooks": {
             shown(hook): hashes(hook.partition(": ")[2], request["hook_files"]) for hook in hooks
         },
         "optional": optional(request["optional_modules"], folders),
-        "shadowing": [shown(path) for path in shadowing(request)[:LIMIT]],
+        "shadowing": limited(shadowing(request)),
     }
     sys.stdout.write(json.dumps(answer))
 

@@ -23,8 +23,9 @@ from survey_files import (  # noqa: E402
     LISTED_LIMIT,
     allow,
     blob,
+    inits,
     interpreter,
-    is_module,
+    is_native,
     listed,
     mode_of,
     open_up,
@@ -33,7 +34,7 @@ from survey_files import (  # noqa: E402
     walk,
 )
 
-NATIVE_LIMIT, NATIVE_PATH, READ_BUDGET = 2000, 1024, 8 << 30
+NATIVE_LIMIT = 2000
 SKIPPED = {".git", "node_modules"}
 ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 CACHE = "__pycache__"
@@ -113,7 +114,10 @@ class Checkout:
     def is_unchecked(self, path):
         """Tell whether a cache has bytecode that Python would not hold against its source."""
         open_up(self.at(path))
-        for name in listed(self.at(path)):
+        names = listed(self.at(path))
+        if len(names) == LISTED_LIMIT:
+            return True
+        for name in names:
             full = os.path.join(self.at(path), name)
             if name.endswith(".pyc") and stat.S_ISREG(mode_of(full)):
                 try:
@@ -148,9 +152,7 @@ class Checkout:
         if not os.path.isdir(self.at(folder)):
             return []
         open_up(self.at(folder))
-        built = [name for name in listed(self.at(folder)) if name.startswith("__init__.")]
-        names = ["__init__.py", "__init__.pyc", *(name for name in built if name.endswith(".so"))]
-        found = [os.path.join(folder, name) for name in names]
+        found = [os.path.join(folder, name) for name in inits(self.at(folder))]
         return [path for path in found if mode_of(self.at(path))]
 
     def move_all(self, paths):
@@ -184,23 +186,26 @@ class Checkout:
             return "modified"
 
 
-def native(root, tracked):
-    """Return untracked extension modules of the checkout: what was built in place."""
-    found, budget = [], READ_BUDGET
-    for folder, names, files in walk(root):
-        names[:] = [name for name in names if name not in SKIPPED]
-        if any(os.path.lexists(os.path.join(folder, mark)) for mark in ENVIRONMENTS):
+def native(checkout):
+    """Return untracked native files of the checkout, and whether any may be left out."""
+    found, more = [], []
+    for folder, names, files in walk(checkout.root):
+        if folder is None:
+            more.append("and what is among too many files to look at")
+            break
+        path = os.path.relpath(folder, checkout.root)
+        tracked = path == "." or path in checkout.folders
+        if not tracked and any(mark in files or mark in names for mark in ENVIRONMENTS):
             names[:] = []
             continue
-        for name in files:
-            path = os.path.relpath(os.path.join(folder, name), root)
-            if name.endswith(".so") and path not in tracked and len(shown(path)) < NATIVE_PATH:
-                read, is_one = is_module(os.path.join(root, path)) if budget > 0 else (0, False)
-                budget -= read
-                found += [shown(path)] if is_one else []
-        if len(found) > NATIVE_LIMIT:
-            break
-    return sorted(found)[:NATIVE_LIMIT]
+        names[:] = [name for name in names if name not in SKIPPED]
+        for name in (name for name in files if name.endswith(".so")):
+            path = os.path.relpath(os.path.join(folder, name), checkout.root)
+            if path not in checkout.tracked and is_native(os.path.join(folder, name)):
+                found.append(shown(path))
+    if len(found) > NATIVE_LIMIT:
+        more.append("and %d more" % (len(found) - NATIVE_LIMIT))
+    return sorted(found)[:NATIVE_LIMIT] + more
 
 
 def main():
@@ -218,7 +223,7 @@ def main():
     answer = {
         "touched": [[index, change] for index, change in enumerate(changes) if change],
         "stamps": [stamp(checkout.at(path)) for path in paths],
-        "native": native(request["repository"], checkout.tracked),
+        "native": native(checkout),
         "interpreter": interpreter(request["interpreter"]) if request["interpreter"] else None,
         "hooks": [shown(hook) for hook in list_hooks(request["start"])] if request["start"] else [],
         "shadows": [shown(path or ".") for path in checkout.shadows],

@@ -48,6 +48,16 @@ def listed(folder):
         return []
 
 
+def inits(folder):
+    """Return the names that may make a package of a folder, among however many others."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.name.startswith("__init__.")]
+    except OSError:
+        return []
+    return sorted(name for name in names if name.endswith((".py", ".pyc", ".so")))
+
+
 def stamp(path):
     """Return when a file last changed, in ns: nobody but root can set that time."""
     try:
@@ -71,7 +81,10 @@ def blob(path, is_link, size):
 
 
 def walk(root):
-    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes."""
+    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes.
+
+    The last one is (None, [], []) where there were too many entries to look at all.
+    """
     waiting, left = [root], ENTRIES_LIMIT
     while waiting and left > 0:
         folder, names, files = waiting.pop(), [], []
@@ -85,20 +98,22 @@ def walk(root):
         left -= 1 + len(names) + len(files)
         yield folder, names, files
         waiting += [os.path.join(folder, name) for name in names]
+    if left <= 0:
+        yield None, [], []
 
 
-def is_module(path):
-    """Tell whether a file is an extension module: an ELF that can initialise a module."""
+def is_native(path):
+    """Tell whether a file is an ELF, which Python may load under the name of a module.
+
+    What it holds is not read: the entry of a module may stand in a library that it needs.
+    """
     try:
         if not os.path.isfile(path):
-            return 0, False
+            return False
         with open(path, "rb") as stream:
-            if stream.read(4) != b"\x7fELF":
-                return 4, False
-            data = stream.read(READ_LIMIT)
+            return stream.read(4) == b"\x7fELF"
     except OSError:
-        return 0, False
-    return len(data), b"PyInit_" in data
+        return False
 
 
 def interpreter(path):

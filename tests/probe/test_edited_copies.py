@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus.manifests import load
+from reb_action.imports import STANDARD_LIBRARY
 from reb_action.model.manifest import Level
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import list_own_modules, scan_modules
@@ -81,12 +82,15 @@ def write(*paths):
 
 
 @pytest.mark.parametrize(
-    "name", ["argparse.py", "argparse.pyc", "json/__init__.py", "yaml.py", "yaml.cpython-311.so"]
-)
+    "name",
+    ["argparse.py", "argparse.pyc", "yaml.py", "yaml.cpython-311.so", "yaml.abi3.so", "native.py"]
+    + [f"json/__init__.{suffix}" for suffix in ("py", "pyc", "so", "abi3.so", "cpython-39-x.so")],
+)  # fmt: skip
 def test_untracked_module_that_stands_for_another_is_told(context, source, name):
     site = Path(context.layout.home, "site-packages")
-    write(Path(context.layout.repository, "scripts", name), site / "yaml/__init__.py")
-    told = f"scripts/{name.removesuffix('/__init__.py')}"
+    write(Path(context.layout.repository, "scripts", name), site / "yaml/__init__.abi3.so")
+    write(site / "native.cpython-311.so")
+    told = f"scripts/{name.partition('/')[0]}"
     assert shadowing(context, source, str(site)) == (told,)
 
 
@@ -113,6 +117,19 @@ def test_untracked_module_in_a_search_path_within_the_checkout_is_told(context, 
     src = Path(context.layout.repository, "src")
     write(src / "random.py")
     assert shadowing(context, source, str(src), context.layout.repository) == ("src/random.py",)
+
+
+def test_module_that_stands_for_another_is_told_among_very_many_files(context, source):
+    scripts = Path(context.layout.repository, "scripts")
+    write(*(scripts / f"0{number:05}" for number in range(20001)), scripts / "argparse.py")
+    assert shadowing(context, source) == ("scripts/argparse.py",)
+
+
+def test_modules_that_are_left_out_are_counted(context, source):
+    names = sorted(STANDARD_LIBRARY)[:53]
+    write(*(Path(context.layout.repository, "scripts", f"{name}.py") for name in names))
+    told = [f"scripts/{name}.py" for name in names]
+    assert shadowing(context, source) == (*told[:50], "and 3 more")
 
 
 def test_modules_of_the_repository_are_what_can_stand_by_itself(source):

@@ -304,6 +304,40 @@ def test_names_of_any_bytes_are_told(checkout):
     assert seen["interpreter"]["resolved"] == f"{checkout}/python\\xfe"
 
 
+ELF = b"\x7fELF"
+
+
+def test_every_native_file_is_told_whatever_it_holds(checkout):
+    write_native(checkout / "pkg/data.abi3.so", checkout / "env/lib/x.so", checkout / "pkg/y.so")
+    (checkout / "pkg/linked.so").symlink_to(checkout / "pkg/y.so")
+    (checkout / "pkg/text.so").write_text("PyInit_text")
+    # Neither mark makes an environment of a folder of the commit.
+    (checkout / "pkg/pyvenv.cfg").touch()
+    (checkout / "env/pyvenv.cfg").touch()
+    assert look(checkout)["native"] == ["pkg/data.abi3.so", "pkg/linked.so", "pkg/y.so"]
+
+
+def test_native_files_that_are_left_out_are_counted(checkout):
+    write_native(*(checkout / "out" / f"{number:04}.so" for number in range(2003)))
+    told = look(checkout)["native"]
+    assert told == [*(f"out/{number:04}.so" for number in range(2000)), "and 3 more"]
+
+
+def write_native(*paths):
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(ELF)
+
+
+@pytest.mark.parametrize("name", ["__init__.abi3.so", "__init__.cpython-39-x.so", "__init__.pyc"])
+def test_what_makes_a_package_is_moved_away_among_very_many_files(checkout, name):
+    (checkout / "pkg/data").mkdir()
+    for number in range(20001):
+        (checkout / f"pkg/data/{number}").touch()
+    (checkout / "pkg/data" / name).write_bytes(ELF)
+    assert look(checkout)["shadows"] == ["pkg/data"]
+
+
 def test_what_cannot_be_moved_is_told(checkout):
     package(checkout / "pkg" / "data")
     removed = checkout.parent / "removed"
@@ -320,7 +354,7 @@ class Answering:
     def __init__(self, real, ended):
         self.layout, self.spec, self.ended, self.put_paths = real.layout, real.spec, ended, []
         self.halt, self.resume, self.read = real.halt, real.resume, real.read
-        self.clear = real.clear
+        self.clear, self.separates_users = real.clear, real.separates_users
 
     def run(self, command):
         assert command.argv[3].endswith("/survey.py")
