@@ -81,9 +81,15 @@ def judge_level(evidence: Evidence, level: Level) -> LevelResult:
 
 
 def _without_limit_fault(evidence: Evidence, result: LevelResult, seen: Observation) -> LevelResult:
-    """Make a failure invalid that a limit of the sandbox explains; a pass stays a pass."""
-    fault = None if seen.hits is None else find_limit_fault(seen.hits, evidence.limits)
-    if fault is None or result.outcome is not Outcome.FAILED:
+    """Make a failure invalid that a limit of the sandbox explains; a pass stays a pass.
+
+    Not at C0: there nothing of the repository runs, so only what the environment starts can use the
+    limits up. Whether pyright itself fails is found out without the environment.
+    """
+    if result.level is Level.C0 or seen.hits is None or result.outcome is not Outcome.FAILED:
+        return result
+    fault = find_limit_fault(seen.hits, evidence.limits)
+    if fault is None:
         return result
     reason = f"not measured: {result.reason}: {fault}"
     return replace(result, outcome=Outcome.INVALID, paper=Outcome.INVALID, reason=reason)

@@ -10,6 +10,7 @@ from reb_action.judge.judge import judge, judge_level
 from reb_action.judge.levels import spec_of
 from reb_action.model.agent import Change, Freeze, Touched
 from reb_action.model.diagnosis import Cause
+from reb_action.model.limits import LimitHits
 from reb_action.model.manifest import GPU_LEVELS, Framework, Level, Outcome, Trial
 from reb_action.model.report import Report, ReportFault, ReportFaultKind
 from reb_action.model.verdict import ClaimKind
@@ -195,6 +196,14 @@ def test_level_needs_no_other_level():
     failing = observations(C1=run(exit_code=1), C2=None)
     outcomes = {one.level: one.outcome for one in judge(evidence(observations=failing)).results}
     assert outcomes == dict.fromkeys(Level, PASSED) | {"C1": FAILED, "C2": INVALID}
+
+
+def test_limits_that_an_environment_uses_up_at_c0_do_not_make_its_failure_invalid():
+    seen = imports(
+        fault="pyright cannot look at this environment", hits=LimitHits(processes_refused=9)
+    )
+    result = judge_level(evidence(observations={**observations(), Level.C0: seen}), Level.C0)
+    assert (result.outcome, result.paper) == (FAILED, FAILED)
 
 
 def test_survivors_are_of_the_agent_and_of_every_run():
