@@ -209,8 +209,8 @@ def test_crowd_of_artifacts_that_no_plan_asked_for_is_not_downloaded(forked, tmp
     assert len(fetched) == 3
 
 
-def test_newest_attempt_counts_whatever_the_ids(forked, tmp_path):
-    """Of two uploads of a name the later one, of two attempts the higher, neither by its id."""
+def test_newest_finished_attempt_counts_whatever_the_ids(forked, tmp_path):
+    """Of two uploads of a name the later one; an attempt without a verdict replaces none."""
     good = next(one for one in forked.world.artifacts if AIM in one.name)
     bad = zips.made([])
     forked.world.runs[7]["attempt"] = 2
@@ -222,7 +222,7 @@ def test_newest_attempt_counts_whatever_the_ids(forked, tmp_path):
     forked.world.add_artifact(f"reb.researchenvbench.{VIM}.a3", zips.made([]))
     publish(forked, tmp_path)
     (comment,) = forked.world.comments.values()
-    assert "1 of 2 planned trials have a verdict" in comment["body"]
+    assert "2 of 2 planned trials have a verdict" in comment["body"]
     assert f"`{AIM}`" in comment["body"]
     assert "attempt=2" in comment["body"]
 
