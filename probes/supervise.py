@@ -78,9 +78,11 @@ def end_all(outside):
     """Kill every descendant, reap, and return the names of what outlived the main process.
 
     In a PID namespace that is not the harness's no process is spared: one call ends all that this
-    user may end, and no process can fork its way past it.
+    user may end, and no process can fork its way past it. As root of a container that would end
+    what keeps the container, so there the descendants are ended, and the engine ends the rest.
     """
-    alone = is_apart("pid", outside)
+    keeps = os.getuid() == 0 and name_of(1) in ("docker-init", "tini")
+    alone = is_apart("pid", outside) and not keeps
     names, deadline = set(), time.monotonic() + END_SECONDS
     while True:
         alive = [pid for pid, seen in descendants().items() if seen[1]]

@@ -126,3 +126,15 @@ def test_agent_is_root_in_its_container_as_in_the_paper(play, tmp_path, protocol
     lines = layout.agent_log.read_text().splitlines()
     assert [line for line in lines if line.isdigit()][: len(said)] == said
     assert run.root == (said[0] == "0")
+
+
+@pytest.mark.docker
+def test_environment_of_a_root_agent_is_observed(play, tmp_path):
+    path = tmp_path / "rooted.yaml"
+    script = f"{VENV} && {REPORT}".replace("'", "''")
+    path.write_text(
+        f"name: rooted\ntitle: Rooted\npaper: {{ root: true }}\nargv: [sh, -c, '{script}']\n"
+    )
+    run, layout = play("", kind=Kind.DOCKER, agent_file=path, protocol=Protocol.PAPER)
+    assert (run.root, run.ending) == (True, Ending.DONE)
+    assert layout.interpreter.is_file()
