@@ -8,7 +8,8 @@ import glob
 import os
 import re
 
-PTH_LIMIT, LINES_LIMIT, LINKS_LIMIT = 16 << 20, 1000, 20
+# Linux itself follows 40 links.
+PTH_LIMIT, LINKS_LIMIT = 16 << 20, 41
 # Python runs .pth files of these folders alone; elsewhere a large one is a checkpoint.
 SITE_FOLDERS = ("site-packages", "dist-packages")
 CUSTOMS = ("sitecustomize", "usercustomize")
@@ -104,7 +105,7 @@ def named_folders(folder):
     found = []
     is_site = os.path.basename(folder) in SITE_FOLDERS
     for path in glob.glob(os.path.join(glob.escape(folder), "*.pth")) if is_site else ():
-        for line in pth_lines(path)[0][:LINES_LIMIT]:
+        for line in pth_lines(path)[0]:
             place = os.path.join(folder, line.strip())
             if line.strip() and "\0" not in line and os.path.isdir(place):
                 found.append(place)

@@ -59,7 +59,9 @@ def identify_hook(
     `hashes` are of the files in the folder of the hook, which ends with its own file's name;
     `present` are the optional modules that a search path has, `variables` the environment's names.
     """
-    name = hook.rpartition("/")[2]
+    kind, name = hook.partition(": ")[0], hook.rpartition("/")[2]
+    if kind != ("pth" if name.endswith(".pth") else name.partition(".")[0]):
+        return None
     if name.startswith("__editable__") and name.endswith(".pth"):
         name = _EDITABLE_PTH
     for known in known_hooks():
@@ -70,11 +72,28 @@ def identify_hook(
     return None
 
 
-def limit_hooks(hooks: Collection[str]) -> tuple[str, ...]:
-    """Return the hooks, each once, and how many are left out, so that none hides among many."""
-    listed = [hook[:_TEXT_LIMIT] for hook in dict.fromkeys(hooks)]
+def list_unfound(told: Collection[str], found: Collection[str]) -> tuple[str, ...]:
+    """Return hooks for the modules that ran at the start, as the interpreter told, and no file is.
+
+    Which file it was is the interpreter's to tell, so it is never taken for a known one.
+    """
+    kinds = {hook.partition(": ")[0] for hook in found}
+    return tuple(f"{name}: its file was not found" for name in told if name not in kinds)
+
+
+def limit_hooks(hooks: Collection[str], known: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the hooks, each once, and how many are left out, so that none hides among many.
+
+    What is not known comes first. A name that is cut is no other hook's, since it says so.
+    """
+    ordered = sorted(dict.fromkeys(hooks), key=lambda hook: hook in known)
+    listed = [_shorten(hook) for hook in ordered]
     left_out = len(listed) - _LIST_LIMIT
     return (*listed[:_LIST_LIMIT], *((f"and {left_out} more",) if left_out > 0 else ()))
+
+
+def _shorten(hook: str) -> str:
+    return hook if len(hook) <= _TEXT_LIMIT else f"{hook[:_TEXT_LIMIT]}… (cut)"
 
 
 @cache

@@ -19,7 +19,10 @@ from reb_action.probe.survey import InterpreterFile
 _TIMEOUT_SECONDS: Final = 300
 _TEXT_LIMIT: Final = 500
 _PLAIN: Final = "import sys; print(sys.argv[1], sys.hexversion)"
-_LIST_LIMIT: Final = 200
+_CUSTOMS_LIMIT: Final = 200
+# An honest environment searches far fewer folders, and Linux opens no longer path.
+_PATHS_LIMIT: Final = 1000
+_PATH_LIMIT: Final = 4096
 _RELEASE_LEVELS: Final = {0xA: "a", 0xB: "b", 0xC: "rc", 0xF: ""}
 
 _KINDS: Final = {
@@ -31,7 +34,6 @@ _KINDS: Final = {
     "script": "is a script and not a CPython; name the interpreter's own binary",
     "other": "is not a program of this machine",
 }
-
 
 _CANNOT_RUN: Final = ("missing", "broken link", "not a file", "not executable")
 
@@ -56,7 +58,7 @@ class _Told:
     prefix_bytes: int
     search_paths: tuple[str, ...]
     extension: str | None
-    hooks: tuple[str, ...]
+    customs: tuple[str, ...]
     frameworks: Mapping[Framework, _FrameworkTold] = field(
         default_factory=dict[Framework, _FrameworkTold]
     )
@@ -86,7 +88,7 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     told = answer_of(seen.answer, _Told)
     if told is None or told.nonce != question.nonce or told.prefix_bytes < 0:
         return _refused(path, _silence(path, seen), seen.survivors)
-    fault = _impostor(path, told, question, file.resolved)
+    fault = _impostor(path, told, question, file.resolved) or _excess(path, told)
     if fault is not None:
         return _refused(path, fault, seen.survivors)
     version, left = _version(context, report)
@@ -175,6 +177,17 @@ def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str
     return None
 
 
+def _excess(path: str, told: _Told) -> str | None:
+    """Say what there is too much of to look through all: nothing is cut, so nothing can hide."""
+    if len(told.search_paths) > _PATHS_LIMIT:
+        excess = f"{len(told.search_paths)} folders for modules, more than {_PATHS_LIMIT}"
+        return f"{path} searches {excess}"
+    longest = max(map(len, (told.prefix, *told.search_paths)))
+    if longest > _PATH_LIMIT:
+        return f"{path} tells a path of {longest} characters, more than {_PATH_LIMIT}"
+    return None
+
+
 def _interpreter(
     path: str, version: str, told: _Told, facts: tuple[FrameworkFacts, ...]
 ) -> Interpreter:
@@ -183,10 +196,10 @@ def _interpreter(
         fault=None,
         path_is_good=True,
         version=version,
-        prefix=_text(told.prefix),
+        prefix=told.prefix,
         prefix_bytes=told.prefix_bytes,
-        search_paths=_texts(told.search_paths),
-        hooks=_texts(told.hooks),
+        search_paths=told.search_paths,
+        hooks=tuple(_text(name) for name in told.customs[:_CUSTOMS_LIMIT]),
         frameworks=facts,
     )
 
@@ -235,7 +248,3 @@ def _is_genuine(
 
 def _text(value: object) -> str:
     return str(value)[:_TEXT_LIMIT]
-
-
-def _texts(items: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(item[:_TEXT_LIMIT] for item in items[:_LIST_LIMIT])

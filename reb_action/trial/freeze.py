@@ -12,7 +12,7 @@ from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_b
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.edited_copies import ModuleScan, scan_modules
 from reb_action.probe.guard import protect_tracked_files
-from reb_action.probe.hooks import StartedInterpreter, limit_hooks
+from reb_action.probe.hooks import StartedInterpreter, limit_hooks, list_unfound
 from reb_action.probe.interpreter import observe_interpreter
 from reb_action.probe.survey import Restored, Survey, restore, survey
 from reb_action.redaction import redact
@@ -67,10 +67,12 @@ def _look(
     found = ModuleScan()
     if usable is not None:
         interpreter = _interpreter(room, usable, seen, restored)
-        hooks = (*seen.hooks, *interpreter.hooks)
         if interpreter.fault is None:
-            found = scan_modules(room, pristine, interpreter.search_paths, hooks, start=start)
-        interpreter = replace(interpreter, hooks=limit_hooks(found.hooks or hooks))
+            paths = interpreter.search_paths
+            found = scan_modules(room, pristine, paths, seen.hooks, start=start)
+        hooks = found.hooks or seen.hooks
+        hooks = (*list_unfound(interpreter.hooks, hooks), *hooks)
+        interpreter = replace(interpreter, hooks=limit_hooks(hooks, found.known_hooks))
         refusal = documents.find_refusal(interpreter, kind="interpreter")
         if refusal is not None:
             interpreter = _unkept(interpreter, refusal)

@@ -168,7 +168,9 @@ def test_sitecustomize_of_debian_is_not_known_where_an_archive_is_searched(conte
 def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
     for hook in hooks.known_hooks():
         name = next(name for name in hook.files if "/" not in name)
-        place = f"pth: /site/{name}"
+        kind = "pth" if name.endswith(".pth") else name.partition(".")[0]
+        place = f"{kind}: /site/{name}"
+        assert hooks.identify_hook(f"usercustomize: /site/{name}", hook.files) is None
         assert hooks.identify_hook(place, hook.files) is not None, hook
         for missing in hook.files:
             rest = {name: digest for name, digest in hook.files.items() if name != missing}
@@ -232,6 +234,28 @@ def test_hooks_that_are_left_out_are_counted():
     names = tuple(f"pth: {number}" for number in range(203))
     assert hooks.limit_hooks(names) == (*names[:200], "and 3 more")
     assert hooks.limit_hooks(names[:200]) == names[:200]
+
+
+def test_unknown_hook_is_listed_before_known_ones():
+    known = {f"pth: {number}": "honest 1" for number in range(200)}
+    names = (*known, "pth: evil")
+    assert hooks.limit_hooks(names, known) == ("pth: evil", *names[:199], "and 1 more")
+
+
+def test_hook_that_is_cut_is_not_taken_for_the_known_one_that_it_begins_with():
+    known = {f"pth: /{'d' * 490}.pth": "honest 1"}
+    (name,) = known
+    listed = hooks.limit_hooks((name, f"{name}.pth"), known)
+    assert len(name) == 500
+    assert listed == (f"{name}… (cut)", name)
+
+
+def test_module_that_ran_and_has_no_file_is_a_hook_of_its_own():
+    found = ("pth: /a.pth", "sitecustomize: /usr/lib/sitecustomize.py")
+    told = ("sitecustomize", "usercustomize")
+    unfound = hooks.list_unfound(told, found)
+    assert unfound == ("usercustomize: its file was not found",)
+    assert hooks.identify_hook(unfound[0], {"sitecustomize.py": "1"}) is None
 
 
 def environment(home, *, settings="", name="venv"):

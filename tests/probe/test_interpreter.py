@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -48,8 +49,7 @@ def customs(tmp_path, folder):
     argv = [sys.executable, str(FACTS), str(asked), str(answer)]
     env = {"PYTHONPATH": str(folder)}
     subprocess.run(argv, env=env, check=True, timeout=120, stdin=subprocess.DEVNULL)
-    told = json.loads(answer.read_text())["hooks"]
-    return [hook for hook in told if str(folder) in hook]
+    return json.loads(answer.read_text())["customs"]
 
 
 SIZE = "import sys; sys.path.insert(0, sys.argv[1]); import facts; print(facts.size(sys.argv[2]))"
@@ -74,7 +74,7 @@ def test_entries_of_the_search_path_that_are_no_text_are_left_out(tmp_path):
     site.mkdir()
     lines = "import pathlib, sys\nsys.path += [pathlib.Path('/odd'), 7, b'/bytes', None]\n"
     (site / "sitecustomize.py").write_text(lines)
-    assert customs(tmp_path, site) == [f"sitecustomize: {site}/sitecustomize.py"]
+    assert customs(tmp_path, site) == ["sitecustomize"]
 
 
 LIES = {
@@ -111,6 +111,31 @@ def test_answer_of_another_shape_is_a_fault_of_the_interpreter(scratch, forged):
     seen = observed(scratch, python)
     assert seen.fault == f"{python} ended with exit code 0 and gave no answer"
     assert find_refusal(seen, kind="interpreter") is None
+
+
+def test_search_path_is_told_whole(scratch):
+    python = hooked(
+        scratch, "import sys\nsys.path += ['/%d' % n for n in range(250)] + ['/x' * 400]\n"
+    )
+    seen = observed(scratch, python)
+    assert seen.fault is None
+    assert seen.search_paths[-251:] == (*(f"/{number}" for number in range(250)), "/x" * 400)
+
+
+EXCESS = {
+    "folders": (
+        "'/a' for n in range(2000)",
+        r"searches 20\d\d folders for modules, more than 1000",
+    ),
+    "letters": ("'/' * 5000 for n in '1'", "tells a path of 5000 characters, more than 4096"),
+}
+
+
+@pytest.mark.parametrize("kind", EXCESS)
+def test_search_path_that_is_too_much_to_look_through_is_a_fault(scratch, kind):
+    paths, fault = EXCESS[kind]
+    python = hooked(scratch, f"import sys\nsys.path += [{paths}]\n")
+    assert re.fullmatch(f"{python} {fault}", observed(scratch, python).fault)
 
 
 def test_process_that_an_interpreter_leaves_is_named(scratch):
