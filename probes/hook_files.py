@@ -4,6 +4,7 @@ What runs at the start can change what the interpreter answers, so the folders a
 path and environment as Python derives them, and those that it tells are searched besides.
 """
 
+import filecmp
 import glob
 import os
 import re
@@ -54,17 +55,61 @@ def links(path):
     return found
 
 
-def configuration(path):
-    """Return the keys and values of the pyvenv.cfg of an interpreter, None where it has none."""
+def configuration_text(path):
+    """Return the content of the pyvenv.cfg of an interpreter, None where it has none."""
     for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
         try:
             with open(os.path.join(folder, "pyvenv.cfg"), "rb") as stream:
-                lines = stream.read(PTH_LIMIT).decode("utf-8", "replace").splitlines()
+                return stream.read(PTH_LIMIT)
         except OSError:
             continue
-        pairs = (line.partition("=") for line in lines)
-        return {key.strip().lower(): value.strip() for key, _, value in pairs}
     return None
+
+
+def configuration(path):
+    """Return the keys and values of the pyvenv.cfg of an interpreter, None where it has none."""
+    text = configuration_text(path)
+    if text is None:
+        return None
+    pairs = (line.partition("=") for line in text.decode("utf-8", "replace").splitlines())
+    return {key.strip().lower(): value.strip() for key, _, value in pairs}
+
+
+def standard_library(folder):
+    """Return the standard library that Python finds from a folder of programs, None if none."""
+    while True:
+        for found in below(folder, set(), STANDARD):
+            if os.path.isfile(os.path.join(found, "os.py")):
+                return os.path.realpath(found)
+        if folder in ("", "/", os.path.dirname(folder)):
+            return None
+        folder = os.path.dirname(folder)
+
+
+def foreign_library(python):
+    """Return the standard library that pyvenv.cfg names in the place of the program's own.
+
+    Its modules run at each start, `encodings` first, even with -I and -S. A program that is a copy
+    belongs to the library of the folder that has the original.
+    """
+    chain = links(python)
+    settings = next((one for one in map(configuration, chain) if one is not None), None) or {}
+    home = settings.get("home")
+    named = standard_library(home) if home and os.path.isdir(home) else None
+    if named is None:
+        return []
+    folders = [os.path.dirname(path) for path in chain[1:]]
+    if any(standard_library(folder) == named for folder in folders) or is_original(home, python):
+        return []
+    return ["standard library: %s" % named]
+
+
+def is_original(folder, python):
+    """Tell whether a folder that the user of the sandbox cannot write to has this very program."""
+    if os.access(folder, os.W_OK):
+        return False
+    names = glob.glob(os.path.join(glob.escape(folder), "python3*"))
+    return any(os.path.isfile(name) and filecmp.cmp(name, python, False) for name in names)
 
 
 def below(prefix, versions, kinds):
@@ -133,7 +178,7 @@ def list_hooks(start, search_paths=()):
     """
     folders = [*start_folders(**start), *search_paths]
     folders += [named for folder in folders for named in named_folders(folder)]
-    found, seen = [], set()
+    found, seen = foreign_library(start["python"]), set()
     for folder in folders:
         try:
             names = sorted(os.listdir(folder))

@@ -8,6 +8,8 @@ import itertools
 import os
 import stat
 
+from hook_files import configuration_text, links
+
 LISTED_LIMIT, ENTRIES_LIMIT, READ_LIMIT = 20000, 1000000, 256 << 20
 
 
@@ -116,9 +118,30 @@ def is_native(path):
         return False
 
 
+def identity(path):
+    """Return a hash of all that decides which program a path runs, and from which folders.
+
+    The links on the way, the content of the file, and the pyvenv.cfg of each.
+    """
+    digest = hashlib.sha256()
+    for place in links(path):
+        settings = configuration_text(place)
+        digest.update(b"%s\0%s\0" % (os.fsencode(place), settings or b""))
+    try:
+        with open(path, "rb") as stream:
+            digest.update(stream.read(READ_LIMIT))
+    except (OSError, ValueError):
+        digest.update(b"cannot be read")
+    return digest.hexdigest()
+
+
 def interpreter(path):
-    """Return what the file is: `resolved`, `kind` (elf, script, other, missing...), `cpython`."""
+    """Return what the file is: `kind` (elf, script, other, missing...), `cpython`, `resolved`.
+
+    `identity` is another one once anything of it has changed.
+    """
     seen = {"resolved": shown(os.path.realpath(path)), "kind": "missing", "cpython": False}
+    seen["identity"] = identity(path) if os.path.isfile(path) else ""
     if not os.path.exists(path):
         return dict(seen, kind="broken link" if os.path.islink(path) else "missing")
     if not os.path.isfile(path):

@@ -40,6 +40,7 @@ class Interpreter:
 
     `path_is_good` says that the paper's path rule holds: the program runs and ends with exit code
     0. `answers` are those of a program that has a fault and runs; None says that it was not asked.
+    `identity` is a hash of the program, of the links to it and of its pyvenv.cfg.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Interpreter:
     frameworks: tuple[FrameworkFacts, ...] = ()
     answers: PlainAnswers | None = None
     survivors: tuple[str, ...] = ()
+    identity: str | None = None
 
 
 class Cause(StrEnum):

@@ -9,8 +9,17 @@ from contextlib import contextmanager
 from typing import Final
 
 from reb_action.model.agent import Change, Touched
+from reb_action.model.observation import Interpreter
 from reb_action.probe.context import ProbeContext
-from reb_action.probe.survey import Restored, Survey, escape_path, protect, restore, survey
+from reb_action.probe.survey import (
+    Restored,
+    Survey,
+    describe_change,
+    escape_path,
+    protect,
+    restore,
+    survey,
+)
 from reb_action.sandbox.archive import Member, pack
 from reb_action.source.pristine import Source
 from reb_action.source.source_archive import pack_files
@@ -27,16 +36,26 @@ def protect_tracked_files(context: ProbeContext, source: Source) -> None:
 class GuardedCheckout:
     """The checkout of one level: put right when it is made, and again after each run.
 
-    `writes` are the tracked files that the entry point may change. `fault` says why the checkout is
-    not as at the commit, so that nothing can run in it.
+    `writes` are the tracked files that the entry point may change. `interpreter` runs it, and must
+    stay what it was when it was examined. `fault` says why nothing can run: the checkout is not as
+    at the commit, or the interpreter is another.
     """
 
-    def __init__(self, context: ProbeContext, source: Source, *, writes: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        context: ProbeContext,
+        source: Source,
+        *,
+        writes: tuple[str, ...],
+        interpreter: Interpreter | None = None,
+    ) -> None:
         self._context = context
         self._source = source
         self._writes = frozenset(writes)
-        first = restore(context, source, survey(context, source))
-        self._take(first)
+        self._interpreter = interpreter
+        seen = self._survey()
+        first = restore(context, source, seen)
+        self._take(first, seen)
         self.restored = first.touched
 
     def changes(self, *, besides: frozenset[str] = frozenset()) -> tuple[Touched, ...]:
@@ -45,9 +64,9 @@ class GuardedCheckout:
         `besides` are files that were changed by ourselves.
         """
         before = self._stamps
-        seen = survey(self._context, self._source)
+        seen = self._survey()
         after = restore(self._context, self._source, seen)
-        self._take(after)
+        self._take(after, seen)
         ours = {escape_path(path) for path in self._writes | besides}
         changed = [*after.touched, *_put_back(self._source, before, seen)]
         return tuple(change for change in changed if change.path not in ours)[:_CHANGES_LIMIT]
@@ -63,9 +82,16 @@ class GuardedCheckout:
         finally:
             protect(self._context, pack_files(self._source, [path]))
 
-    def _take(self, restored: Restored) -> None:
+    def _survey(self) -> Survey:
+        python = self._interpreter.path if self._interpreter else None
+        return survey(self._context, self._source, python=python)
+
+    def _take(self, restored: Restored, seen: Survey) -> None:
         self._stamps = restored.stamps
         self.fault = restored.fault
+        if self.fault is None and self._interpreter is not None:
+            known, path = self._interpreter.identity, self._interpreter.path
+            self.fault = describe_change(path, known, seen.interpreter)
 
 
 def _put_back(source: Source, before: tuple[int, ...], seen: Survey) -> Iterator[Touched]:

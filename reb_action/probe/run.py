@@ -10,7 +10,13 @@ from reb_action.judge.log_search import LogSearch
 from reb_action.judge.runs import is_small
 from reb_action.model.launches import Launches, ProcessLaunches
 from reb_action.model.manifest import Entrypoint, Level
-from reb_action.model.observation import Decoy, ProofObservation, RunObservation, Witness
+from reb_action.model.observation import (
+    Decoy,
+    Interpreter,
+    ProofObservation,
+    RunObservation,
+    Witness,
+)
 from reb_action.model.report import Report
 from reb_action.probe import gpu_witness, launches
 from reb_action.probe.context import ProbeContext, make_nonce
@@ -90,7 +96,7 @@ def observe_run(
     report: Report,
     level: Level,
     *,
-    prefix: str | None = None,
+    interpreter: Interpreter | None = None,
     log: Output | None = None,
 ) -> tuple[RunObservation, bytes]:
     """Return the observation of one run level, and the log of the real run.
@@ -100,7 +106,9 @@ def observe_run(
     repository's code. Whether it goes first is a coin toss, so that a wrapper cannot count.
     With several ranks the launches of kernels are counted in both runs.
     """
-    checkout = GuardedCheckout(context, source, writes=context.manifest.entrypoints[level].writes)
+    writes = context.manifest.entrypoints[level].writes
+    checkout = GuardedCheckout(context, source, writes=writes, interpreter=interpreter)
+    prefix = interpreter.prefix if interpreter else None
     entry = _Entry(
         context=context, source=source, report=report, level=level, checkout=checkout, prefix=prefix
     )

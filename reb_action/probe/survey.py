@@ -22,11 +22,15 @@ _NOT_BEGUN: Final = (125, 126, 127, 2)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InterpreterFile:
-    """What a file named as interpreter is, seen without running it."""
+    """What a file named as interpreter is, seen without running it.
+
+    `identity` is a hash of the file, of the links that lead to it and of their pyvenv.cfg.
+    """
 
     resolved: str
     kind: str
     cpython: bool
+    identity: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,10 +65,15 @@ class Restored:
 
 
 def survey(
-    context: ProbeContext, source: Source, *, interpreter: StartedInterpreter | None = None
+    context: ProbeContext,
+    source: Source,
+    *,
+    interpreter: StartedInterpreter | None = None,
+    python: str | None = None,
 ) -> Survey:
     """Hold the checkout against the commit, and move away what stands in its way.
 
+    `interpreter` asks for what the interpreter is and runs at each start, `python` for the first.
     What ends or delays the look lies in the sandbox's files, and so is a finding: `fault`. Raises
     SandboxError where the look could not even begin.
     """
@@ -72,7 +81,7 @@ def survey(
         "repository": context.layout.repository,
         "folders": [context.layout.workspace, context.layout.runs, context.layout.home],
         "removed": f"{context.layout.workspace}/.removed-{make_nonce()}",
-        "interpreter": interpreter.python if interpreter else None,
+        "interpreter": interpreter.python if interpreter else python,
         "start": interpreter and asdict(interpreter),
         "tracked": [
             [file.path, file.is_executable, file.is_link, file.size_bytes, file.blob_sha1]
@@ -95,6 +104,29 @@ def survey(
     if ended.exit_code in _NOT_BEGUN:
         raise SandboxError(f"the sandbox cannot be surveyed: {_why(ended)}; run it again")
     return Survey(fault=f"the files that the agent left cannot be looked at: {_why(ended)}")
+
+
+def look_at_interpreter(context: ProbeContext, python: str) -> InterpreterFile | None:
+    """Return what the file of an interpreter is now, None where it cannot be looked at."""
+    ended = context.run(
+        Command(
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("program"), python),
+            cwd=context.layout.tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+    )
+    return answer_of(ended.stdout, InterpreterFile) if ended.exit_code == 0 else None
+
+
+def describe_change(python: str, known: str | None, now: InterpreterFile | None) -> str | None:
+    """Return how an interpreter differs from the one that was examined, None if it does not.
+
+    `known` is its identity then; None stands in records of before it was kept.
+    """
+    if known is None or (now is not None and now.identity == known):
+        return None
+    kind = "cannot be looked at" if now is None else f"is now of the kind {show(now.kind)}"
+    return f"{python} is not the program that was examined after the agent had ended: it {kind}"
 
 
 def restore(context: ProbeContext, source: Source, seen: Survey) -> Restored:

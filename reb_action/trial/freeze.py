@@ -14,7 +14,14 @@ from reb_action.probe.edited_copies import ModuleScan, scan_modules
 from reb_action.probe.guard import protect_tracked_files
 from reb_action.probe.hooks import StartedInterpreter, limit_hooks, list_unfound
 from reb_action.probe.interpreter import observe_interpreter
-from reb_action.probe.survey import Restored, Survey, restore, survey
+from reb_action.probe.survey import (
+    Restored,
+    Survey,
+    describe_change,
+    look_at_interpreter,
+    restore,
+    survey,
+)
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
 from reb_action.session import report, state
@@ -73,6 +80,7 @@ def _look(
         hooks = found.hooks or seen.hooks
         hooks = (*list_unfound(interpreter.hooks, hooks), *hooks)
         interpreter = replace(interpreter, hooks=limit_hooks(hooks, found.known_hooks))
+        interpreter = _identified(room, interpreter, seen)
         refusal = documents.find_refusal(interpreter, kind="interpreter")
         if refusal is not None:
             interpreter = _unkept(interpreter, refusal)
@@ -109,6 +117,19 @@ def _unkept(interpreter: Interpreter, refusal: str) -> Interpreter:
     """Return what is left of an observation that no document can hold: the levels are blocked."""
     fault = f"what was seen of {interpreter.path} cannot be kept: {refusal}"
     return Interpreter(path=interpreter.path, path_is_good=interpreter.path_is_good, fault=fault)
+
+
+def _identified(room: ProbeContext, interpreter: Interpreter, seen: Survey) -> Interpreter:
+    """Add the identity, and refuse an interpreter that is another one after it has run.
+
+    What ran with it is the agent's, and could put a script in its place once it was examined.
+    """
+    if interpreter.fault is not None or seen.interpreter is None:
+        return interpreter
+    identity = seen.interpreter.identity
+    now = look_at_interpreter(room, interpreter.path)
+    fault = describe_change(interpreter.path, identity, now)
+    return replace(interpreter, identity=identity, fault=fault)
 
 
 def _harvested(sandbox: Sandbox, secrets: tuple[str, ...]) -> bytes | FileFault:

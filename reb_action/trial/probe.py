@@ -24,6 +24,7 @@ from reb_action.probe.context import ProbeContext
 from reb_action.probe.cuda import observe_cuda
 from reb_action.probe.imports import Reported, observe_imports
 from reb_action.probe.run import observe_run
+from reb_action.probe.survey import describe_change, look_at_interpreter
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Sandbox
 from reb_action.session import evidence as session_evidence
@@ -105,13 +106,20 @@ def _observation(
     """Return the observation of a level and, for a run, its log."""
     report, interpreter, frozen = evidence.report, evidence.interpreter, evidence.freeze
     assert isinstance(report, Report) and interpreter and frozen  # noqa: S101, PT018
+    if level in (Level.C0, Level.C2):
+        now = look_at_interpreter(context, report.python_path)
+        change = describe_change(report.python_path, interpreter.identity, now)
+        if change is not None:
+            return replace(
+                _unmeasured(level, context.sandbox, change), invalid=None, fault=change
+            ), None
     if level is Level.C2:
         return observe_cuda(context, report), None
     pristine = source_pristine.open_existing(layout.source, context.manifest.commit)
     if level is Level.C0:
         reported = Reported(report=report, interpreter=interpreter)
         return observe_imports(context, pristine, reported, frozen.native), None
-    return observe_run(context, pristine, report, level, prefix=interpreter.prefix)
+    return observe_run(context, pristine, report, level, interpreter=interpreter)
 
 
 def _with_hits(observation: Observation, hits: LimitHits) -> Observation:

@@ -9,8 +9,10 @@ import pytest
 from reb_action.corpus.manifests import load
 from reb_action.model.agent import Change
 from reb_action.model.manifest import Level
+from reb_action.model.observation import Interpreter
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.guard import GuardedCheckout, protect_tracked_files
+from reb_action.probe.survey import look_at_interpreter
 from reb_action.sandbox.protocol import Kind
 from reb_action.source.pristine import Source, TrackedFile
 from reb_action.source.source_archive import pack_files
@@ -187,3 +189,39 @@ def test_checkout_that_the_agent_changed_is_put_right_first(context, source, run
             ("train.py", Change.DELETED),
             ("pkg/data.py", Change.MODIFIED),
         ]
+
+
+@pytest.fixture
+def interpreter(context):
+    """The interpreter of an environment, a link, as examined at the freeze."""
+    python = f"{context.layout.home}/venv/bin/python"
+    shell(context.sandbox, f"mkdir -p {Path(python).parent}; ln -s /usr/bin/python3 {python}")
+    seen = look_at_interpreter(context, python)
+    return Interpreter(path=python, fault=None, path_is_good=True, identity=seen.identity)
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "echo '#!/bin/sh' > wrapper; chmod +x wrapper; mv wrapper python",
+        "cp /usr/bin/env python.new; mv python.new python",
+        "ln -sf /usr/bin/env python",
+        "echo 'home = /tmp' > ../pyvenv.cfg",
+        "rm python",
+        "mkfifo fifo; mv fifo python",
+    ],
+)
+def test_interpreter_that_a_run_replaced_is_a_fault(context, source, interpreter, swap):
+    checkout = GuardedCheckout(context, source, writes=(), interpreter=interpreter)
+    assert checkout.fault is None
+    shell(context.sandbox, swap, cwd=str(Path(interpreter.path).parent))
+    assert checkout.changes() == ()
+    assert checkout.fault.startswith(f"{interpreter.path} is not the program that was examined")
+    later = GuardedCheckout(context, source, writes=(), interpreter=interpreter)
+    assert later.fault == checkout.fault
+
+
+def test_interpreter_that_stays_as_it_was_is_no_fault(context, source, interpreter):
+    checkout = GuardedCheckout(context, source, writes=(), interpreter=interpreter)
+    shell(context.sandbox, f"{interpreter.path} -c 0; touch {interpreter.path}")
+    assert (checkout.changes(), checkout.fault) == ((), None)

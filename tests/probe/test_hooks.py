@@ -3,6 +3,8 @@
 import hashlib
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -343,3 +345,38 @@ def test_hook_of_coverage_is_known_unless_it_would_import_coverage(variable):
     place = "pth: /site/a1_coverage.pth"
     assert hooks.identify_hook(place, coverage.files, (), ("PATH",)) == "coverage 7.17.5"
     assert hooks.identify_hook(place, coverage.files, (), ("PATH", variable)) is None
+
+
+def libraries(home, *names):
+    for name in names:
+        (home / name / "lib" / "python3.11").mkdir(parents=True, exist_ok=True)
+        (home / name / "lib" / "python3.11" / "os.py").touch()
+        (home / name / "bin").mkdir(exist_ok=True)
+
+
+def test_standard_library_that_is_not_the_program_s_own_is_a_hook(tmp_path):
+    base(tmp_path)
+    environment(tmp_path)
+    libraries(tmp_path, "base", "fake")
+    python = tmp_path / "venv/bin/python"
+    assert not any(hook.startswith("standard library") for hook in listed(tmp_path, python))
+    (tmp_path / "venv/pyvenv.cfg").write_text(f"home = {tmp_path}/fake/bin\n")
+    assert f"standard library: {tmp_path}/fake/lib/python3.11" in probe().list_hooks(
+        {"python": str(python), "environment": {}, "home": str(tmp_path)}
+    )
+    # Links to the right program in the named folder do not make its library the right one.
+    (tmp_path / "fake/bin/python3.11").symlink_to(tmp_path / "base/bin/python3.11")
+    assert f"standard library: {tmp_path}/fake/lib/python3.11" in probe().list_hooks(
+        {"python": str(python), "environment": {}, "home": str(tmp_path)}
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("--copies",)])
+def test_standard_library_of_a_real_environment_is_no_hook(tmp_path, options):
+    subprocess.run(
+        [sys._base_executable, "-m", "venv", "--without-pip", *options, tmp_path / "v"], check=True
+    )
+    start = {"python": f"{tmp_path}/v/bin/python", "environment": {}, "home": str(tmp_path)}
+    names = [hook for hook in probe().list_hooks(start) if hook.startswith("standard library")]
+    # Root can write to each folder, so a copy belongs to no folder for sure.
+    assert names == [] or (options and os.getuid() == 0)
