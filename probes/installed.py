@@ -27,6 +27,7 @@ from installed_code import (  # noqa: E402
     code_in,
     code_of_text,
     content,
+    defines,
     initialises,
 )
 
@@ -176,6 +177,16 @@ def code_of(name, paths):
     return min(code, CODE_LIMIT)
 
 
+def defines_something(places_of_module):
+    """Tell whether a module has a definition or an import, and not only values.
+
+    Anyone can name a folder in a .pth file, unlike what a distribution lists; a module of a
+    few values there is a stub.
+    """
+    files = (path for place in places_of_module for path in files_of(place))
+    return any(defines(path) for path in files)
+
+
 def look(request):
     """Return the answer to a request."""
     wanted, standing, packed = set(request["names"]), {}, {}
@@ -190,7 +201,8 @@ def look(request):
             standing.setdefault(name, []).extend(found)
     for folder in paths:
         if os.path.realpath(folder) in metadata.folders:
-            metadata.names |= set(places(folder, wanted))
+            found = places(folder, wanted).items()
+            metadata.names |= {name for name, stood in found if defines_something(stood)}
     for name, place in request["led"]:
         standing.setdefault(name, []).append(place)
         metadata.names |= {name} if metadata.is_editable(place) else set()

@@ -16,6 +16,7 @@ NO_CODE = re.compile(
     rb'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?)',
     re.DOTALL | re.IGNORECASE,
 )
+DEFINITION = re.compile(rb"^\s*(?:(?:async\s+)?def|class|import|from)\s", re.MULTILINE)
 
 
 def opened(path):
@@ -72,6 +73,13 @@ def code_in(path):
     if path.endswith(".so"):
         return CODE_LIMIT if initialises(path) else 0
     return code_of_text(content(path, SOURCE_LIMIT), path)
+
+
+def defines(path):
+    """Tell whether a file has a definition or an import; bytecode and libraries count by size."""
+    if not path.endswith(".py"):
+        return code_in(path) > 0
+    return bool(DEFINITION.search(NO_CODE.sub(b"", content(path, SOURCE_LIMIT))))
 
 
 def code_of_text(data, name):

@@ -230,6 +230,22 @@ def test_folder_that_a_pth_file_puts_on_the_path_is_listed(tmp_path, line):
     assert hollow(tmp_path, files, "site", "src") is False
 
 
+@pytest.mark.parametrize(
+    ("text", "is_stub"),
+    [
+        ('__version__ = "1.0"\n', True),
+        ("# def nothing\nVALUE = 1\n", True),
+        ('"""\ndef text():\n"""\nVALUE = 1\n', True),
+        ("def double(x):\n    return 2 * x\n", False),
+        ("VALUE = 1\nclass Thing: pass\n", False),
+        ("from os import path\n", False),
+    ],
+)
+def test_module_of_values_in_a_folder_of_a_pth_file_is_a_stub(tmp_path, text, is_stub):
+    files = {"site/_a.pth": "../src\n", "src/thing.py": text}
+    assert hollow(tmp_path, files, "site", "src") is is_stub
+
+
 def test_folder_that_no_pth_file_puts_on_the_path_is_not_listed(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src/thing.py").write_text(CODE)

@@ -31,7 +31,6 @@ from reb_action.source import pristine as source_pristine
 from reb_action.trial import agent, probe, start, stop
 from reb_action.trial import options as trial_options
 from reb_action.trial import run as trial_run
-from reb_action.workflow import batch
 
 DEMO = Path(__file__).parents[1] / "demo"
 SYSTEM = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
@@ -171,9 +170,7 @@ def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, n
         session_verdict.judge_again(layout)
 
 
-def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
-    wanted, folder, mirror, tmp_path, monkeypatch
-):
+def test_a_fault_that_nobody_foresaw_costs_one_level(wanted, folder, mirror, tmp_path, monkeypatch):
     honest(folder)
     observe = probe.probe_level
 
@@ -190,15 +187,6 @@ def test_a_fault_that_nobody_foresaw_costs_one_level_and_one_trial(
     assert f"C0 could not be observed: {FAULT}: nobody foresaw this" in told
     assert first.result(Level.C0).outcome is Outcome.INVALID
     assert first.result(Level.C1).outcome is Outcome.PASSED
-
-    def broken():
-        raise ValueError("nobody foresaw that")
-
-    second = options_of(wanted, folder, mirror, tmp_path / "second")
-    trials = [("broken", broken), ("second", lambda: second)]
-    ended = batch.run_batch(trials, ends_at=None, environ={}, tell=told.append)
-    assert (ended.done, ended.broken, ended.remaining) == (("second",), ("broken",), ())
-    assert f"could not run this trial: {FAULT}: nobody foresaw that" in told
 
 
 def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_path):
