@@ -5,6 +5,7 @@ pytest tests/imports/test_cases.py -m slow      those that install from one; REB
 """
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,7 @@ def test_case_without_an_index_is_right(world, scratch):
     check(world, scratch)
 
 
+@pytest.mark.skipif(shutil.which("python3.12") is None, reason="this machine has no python3.12")
 @pytest.mark.parametrize("world", NEWER.values(), ids=NEWER)
 def test_case_of_a_newer_python_is_right(world, scratch):
     check(world, scratch)

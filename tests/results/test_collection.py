@@ -230,7 +230,8 @@ def test_folder_that_does_not_exist_has_no_trial(tmp_path):
 def test_cells_that_no_record_qualifies_are_named(tmp_path):
     place(tmp_path / "x", VIM)
     collected = collect([tmp_path])
-    assert collected.unqualified == {(VIM, Level.C1), (VIM, Level.C3), (VIM, Level.C4)}
+    levels = (Level.C0, Level.C1, Level.C3, Level.C4)
+    assert collected.unqualified == {(VIM, level) for level in levels}
     assert collected.levels == tuple(Level)
 
 

@@ -142,7 +142,8 @@ def test_without_a_reason_a_command_runs_to_its_end(sandbox: Sandbox):
     asked = []
     ended = shell(sandbox, "sleep 2.5; exit 5", until=lambda: asked.append(1))
     assert (ended.exit_code, ended.timed_out, ended.stopped) == (5, False, None)
-    assert len(asked) in (1, 2)
+    # Asked about once a second, also on a busy machine, where the command takes longer.
+    assert 1 <= len(asked) <= ended.seconds
 
 
 @pytest.mark.parametrize("kind", KINDS)

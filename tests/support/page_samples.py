@@ -155,6 +155,8 @@ def _agent_run():
         exit_code=None,
         seconds=3598.4,
         setup_seconds=21.9,
+        root=True,
+        attempts=2,
         usage=Usage(input_tokens=1_204_331, output_tokens=48_210, turns=96, cost_usd=3.1),
         detail="its last turn was cut off",
         cause=FaultCause.REQUEST_REJECTED,
