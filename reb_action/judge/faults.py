@@ -88,10 +88,6 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
     FaultCause.PROGRAM_MISSING: _runner(
         "the sandbox does not have the agent's program", "check the image and the agent file"
     ),
-    FaultCause.SANDBOX_LOST: _runner("the sandbox ended", "see the engine's log, and run it again"),
-    FaultCause.INTERRUPTED: _runner(
-        "the runner interrupted the agent", "run reb agent again to resume it"
-    ),
 }
 """Every cause: the party at fault, in words, and what to do."""
 
@@ -104,7 +100,6 @@ ENDINGS: Final[Mapping[Ending, Party]] = {
     Ending.CRASHED: Party.AGENT,
     Ending.MODEL_ERROR: Party.MODEL,
     Ending.SETUP_FAILED: Party.RUNNER,
-    Ending.INTERRUPTED: Party.RUNNER,
 }
 """The party at fault for an ending without a known cause. Budgets are the benchmark's own rules."""
 

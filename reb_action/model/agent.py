@@ -29,7 +29,6 @@ class Ending(StrEnum):
     MODEL_ERROR = "model_error"
     CRASHED = "crashed"
     SETUP_FAILED = "setup_failed"
-    INTERRUPTED = "interrupted"
 
 
 class Protocol(StrEnum):

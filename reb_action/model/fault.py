@@ -43,8 +43,6 @@ class FaultCause(StrEnum):
     DISK_FULL = "disk_full"
     SETUP_SLOW = "setup_slow"
     PROGRAM_MISSING = "program_missing"
-    SANDBOX_LOST = "sandbox_lost"
-    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
