@@ -11,10 +11,8 @@ from reb_action.agents.spec import AgentFile
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget
 from reb_action.model.agent import Key
-from reb_action.model.plan import Entry, Plan, PlannedTrial
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.state import ModelChoice
-from reb_action.workflow import safety
 
 ASKED = Asked(model="m-1", budget=Budget(calls=9))
 DOCKER = Place(kind=Kind.DOCKER, network=Network.OPEN)
@@ -175,40 +173,3 @@ def test_key_itself_is_never_written_to_a_file(place: str):
             replace(ASKED, key=Key.DIRECT, budget=Budget()),
             DOCKER,
         )
-
-
-def plan_of(*agents: str) -> Plan:
-    trials = tuple(
-        PlannedTrial(id=f"a.{name}.1", repository="o/a", agent=name, argument=None, attempt=1)
-        for name in agents
-    )
-    return Plan(entries=(Entry(name="e", trials=trials, seconds=1),))
-
-
-def test_plan_without_model_agents_needs_neither_model_nor_key():
-    safety.demand_model(plan_of("pip", "nop"), model=None, url=None, has_key=False)
-
-
-@pytest.mark.parametrize(
-    ("model", "has_key", "message"),
-    [
-        (None, True, "these agents need a model: claude-code, codex; set the input model"),
-        ("m", False, "these agents need a model: claude-code, codex; set the secret"),
-    ],
-)
-def test_plan_with_model_agents_needs_both(model: str | None, has_key: bool, message: str):
-    wanted = plan_of("codex", "claude-code", "pip")
-    safety.demand_model(wanted, model="m", url="https://a.example", has_key=True)
-    with pytest.raises(UsageError, match=message):
-        safety.demand_model(wanted, model=model, url=None, has_key=has_key)
-
-
-def test_plan_gives_no_vendor_the_key_of_another():
-    safety.demand_model(plan_of("codex", "opencode", "pip"), model="m", url=None, has_key=True)
-    with pytest.raises(UsageError) as caught:
-        safety.demand_model(plan_of("codex", "claude-code"), model="m", url=None, has_key=True)
-    assert str(caught.value) == (
-        "these agents would send one key to several vendors (api.anthropic.com, api.openai.com):"
-        " claude-code, codex; run each vendor's agents separately, or set model-url to one"
-        " URL for all"
-    )
