@@ -86,21 +86,25 @@ def reveal(mount: Path, manifest: Manifest) -> None:
 
     A folder that is as it must be stays; any other is made anew.
     """
-    probes = {path.name: path.read_bytes() for path in data_folder("probes").glob("*.py")}
+    folder = data_folder("probes")
+    paths = (*folder.glob("*.py"), *folder.glob("*/*.so"))
+    probes = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
     files = {name: text.encode() for name, text in manifest.files.items()}
     for place, wanted in ((mount / "probes", probes), (mount / "files", files)):
         if wanted and not _holds(place, wanted):
             remove_tree(place)
             place.mkdir(parents=True)
             for name, content in wanted.items():
+                (place / name).parent.mkdir(exist_ok=True)
                 (place / name).write_bytes(content)
 
 
 def _holds(place: Path, wanted: Mapping[str, bytes]) -> bool:
-    """Say whether a folder has just these regular files."""
+    """Say whether a folder has just these regular files, links to folders being none."""
     if place.is_symlink() or not place.is_dir():
         return False
-    paths = {path.name: path for path in place.iterdir()}
+    found = (path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
+    paths = {str(path.relative_to(place)): path for path in found}
     return paths.keys() == wanted.keys() and all(
         not path.is_symlink()
         and path.is_file()

@@ -186,9 +186,11 @@ def test_the_library_loads_in_a_sandbox(context, tmp_path):
 
 
 @pytest.mark.parametrize("sandbox", [Kind.LOCAL], indirect=True)
-def test_a_library_that_does_not_load_is_an_obstacle(context, tmp_path):
+def test_a_library_that_does_not_load_is_an_obstacle(context, tmp_path, monkeypatch):
     (tmp_path / "train.py").write_text("import torch\n")
-    (context.mount / "probes/launches/liblaunches.so").write_bytes(b"\x7fELF of another machine")
+    # Not in place of the right one: what is changed among the probes is put back.
+    (context.mount / "other.so").write_bytes(b"\x7fELF of another machine")
+    monkeypatch.setattr(launches, "_LIBRARY", "other.so")
     obstacle = launches.find_obstacle(context, tmp_path, ENTRYPOINT, MANIFEST)
     assert obstacle.startswith("the library that counts does not load here: ")
 
