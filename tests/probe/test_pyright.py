@@ -92,7 +92,11 @@ THING = Interpreter(
 
 
 def probe(context, monkeypatch, code):
-    """Put other code in the probe's place; `there` says whether it is given an environment."""
+    """Put other code in the probe's place; `there` says whether it is given an environment.
+
+    Before each command the harness puts the right probes back, which has tests of its own.
+    """
+    monkeypatch.setattr("reb_action.probe.context.reveal", lambda *_: None)
     head = (
         "import json, os, sys, time; there = json.load(open(sys.argv[1]))['search_paths'] != []\n"
         "nothing = json.dumps({'modules': [], 'built': []})\n"
