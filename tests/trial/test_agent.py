@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.agents.run import execution
+from reb_action.agents.run.access import find_key
 from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
 from reb_action.errors import UsageError
@@ -228,6 +229,14 @@ def test_without_a_key_nothing_begins(choice: AgentChoice, mirror: Path, tmp_pat
     finally:
         stop.stop(layout, tell=silent)
     assert str(caught.value) == "the agent asks a model and there is no key; set REB_MODEL_KEY"
+
+
+@pytest.mark.parametrize("key", ["SECRET\nSECOND", "SECRET\x1b[0m", "SECRET\u00e9"])
+def test_key_that_no_header_may_have_is_refused_without_showing_it(key: str):
+    with pytest.raises(UsageError) as caught:
+        find_key({"REB_MODEL_KEY": key})
+    assert str(caught.value).startswith("the key in REB_MODEL_KEY has a line break or another")
+    assert "SECRET" not in str(caught.value)
 
 
 PLANT = """echo "import sys; print('found', open('$PWD/../../../../key').read())" > leak.pth"""
