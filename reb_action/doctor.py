@@ -50,13 +50,18 @@ def check_machine(kind: Kind, image: str) -> Iterator[Finding]:
 def check_model(
     model: str, url: str | None, agent_name: str | None, environ: Mapping[str, str]
 ) -> Finding:
-    """Ask a model once, and return whether it answered; raises UsageError without a key."""
+    """Ask a model once, and return whether it answered.
+
+    Raises UsageError without a key, a name or an address: a key goes to no vendor by guess.
+    """
+    if not model.strip():
+        raise UsageError("--model names no model; name one as its vendor does")
     dialect = _dialect(model) if agent_name is None else agent(agent_name).dialect
     if dialect is None:
         raise UsageError(f"the agent {agent_name} asks no model; name another with --agent")
     upstream = Upstream(
         dialect=dialect,
-        base_url=fit_url(dialect, url or DEFAULT_URLS[dialect]),
+        base_url=fit_url(dialect, url or _default_url(dialect, model)),
         key=find_key(environ),
         model=model,
     )
@@ -64,6 +69,18 @@ def check_model(
     failure = find_failure(preflight)
     what = f"model {describe_preflight(upstream, preflight)}"
     return _finding(failure is None, what, CAUSES[failure.cause].advice if failure else "")
+
+
+def _default_url(dialect: Dialect, model: str) -> str:
+    """Return the address of a dialect's vendor, if models of this name are the vendor's own."""
+    url = DEFAULT_URLS[dialect]
+    host = urlsplit(url).hostname
+    if vendor_host(model) != host:
+        raise UsageError(
+            f"{host}, the default address of {dialect}, is not known to serve {model}; name an"
+            " address that does with --model-url"
+        )
+    return url
 
 
 def _dialect(model: str) -> Dialect:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from reb_action.demo import commit_repository
-from reb_action.errors import ModelError
+from reb_action.doctor import check_model
+from reb_action.errors import ModelError, UsageError
 from reb_action.gateway import Prices, Upstream
 from reb_action.gateway.preflight import ask_once
 from reb_action.judge.gate import Standing, decide, parse_fail_on
@@ -150,3 +151,26 @@ def test_doctor_asks_the_model(server: ModelServer, tmp_path: Path):
     good = reb(*asked, environ={"REB_MODEL_KEY": KEY})
     assert good.stdout.splitlines()[-1].startswith(f"ok: model scripted-1 at {url} answered after")
     assert good.returncode in (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("model", "agent"),
+    [
+        ("glm-4.7", None),
+        ("deepseek-chat", None),
+        ("foo", None),
+        ("claude-sonnet-4-5", "codex"),
+        ("gpt-5.1", "claude-code"),
+        (" ", None),
+    ],
+)
+def test_doctor_sends_no_key_to_a_vendor_by_guess(model: str, agent: str | None):
+    with pytest.raises(UsageError, match=r"with --model-url$|names no model"):
+        check_model(model, None, agent, {"REB_MODEL_KEY": "k"})
+
+
+@pytest.mark.parametrize("model", ["gpt-5.1", "claude-sonnet-4-5", "gpt-5.1-codex"])
+def test_doctor_asks_the_vendor_of_a_known_model(model: str):
+    # The key is looked at last, so that nothing is asked here.
+    with pytest.raises(UsageError, match=r"has a line break"):
+        check_model(model, None, None, {"REB_MODEL_KEY": "a\nb"})
