@@ -19,7 +19,7 @@ def text_of(source: bytes) -> str:
     try:
         return _lines(source.decode(_declared(source), "replace"))
     except (LookupError, ValueError):
-        # A codec that does not exist, is none of text, or refuses even to replace.
+        # The codec does not exist, does not produce text, or cannot replace bad bytes.
         return _lines(source.decode("utf-8", "replace"))
 
 

@@ -18,7 +18,7 @@ class Found:
 
     `folder` is the package or folder that it ends in, if it ends in one. `is_whole`: no component
     is missing. `is_closed`: the first component is a module or package that takes no parts from
-    elsewhere, so whatever it lacks is nowhere.
+    other folders, so a part that is not in it cannot be imported.
     """
 
     files: tuple[str, ...]

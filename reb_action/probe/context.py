@@ -64,9 +64,9 @@ class ProbeContext:
         return self.sandbox.run(command)
 
     def clear(self) -> tuple[str, ...]:
-        """End what earlier commands left, and return its names; put back what they changed of ours.
+        """End the processes that earlier commands left, and return their names.
 
-        In a container the mount is read-only.
+        Restores the probes where commands can change them; in a container their mount is read-only.
         """
         names = self.sandbox.clear()
         if not self.sandbox.separates_users:

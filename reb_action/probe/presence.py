@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presence:
-    """What the imports of third parties came to; `fault` says why nothing could be seen."""
+    """Which third-party imports find their module; `fault` says why they were not looked for."""
 
     absent: tuple[Absent, ...] = ()
     hollow: frozenset[str] = frozenset()
