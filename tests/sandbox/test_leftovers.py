@@ -15,10 +15,11 @@ import pytest
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.options import NETWORK
 from reb_action.sandbox.local.processes import format_marker
 from reb_action.sandbox.owner import format_labels, is_leftover, make_trace, parse_labels
-from reb_action.sandbox.protocol import Kind, Limits, Sandbox, SandboxSpec
-from reb_action.sandbox.select import sweep
+from reb_action.sandbox.protocol import Kind, Limits, Network, Sandbox, SandboxSpec
+from reb_action.sandbox.select import start, sweep
 from tests.support.sandbox_fixtures import LIMITS, Start, docker_image, shell, spec_for
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,32 @@ def test_sweep_ends_what_a_killed_owner_left(kind: Kind, tmp_path: Path):
     shutil.rmtree(tmp_path / "mount")
     assert session in sweep(kind)
     assert _sleeping(mark) == 0
+
+
+@pytest.mark.docker
+def test_open_sandbox_starts_when_two_networks_have_its_name(tmp_path: Path):
+    engine = connect()
+    engine.ensure_network()
+    first = start(spec_for(Kind.DOCKER, tmp_path / "first"))
+    try:
+        # While the first sandbox uses the older one, the newer one can go; then the other way.
+        _start_beside_second_network(tmp_path / "second")
+    finally:
+        first.remove()
+    _start_beside_second_network(tmp_path / "third")
+
+
+def _start_beside_second_network(folder: Path) -> None:
+    api = connect().client.api
+    other = api.create_network(NETWORK, driver="bridge", check_duplicate=False)["Id"]
+    sandbox = start(spec_for(Kind.DOCKER, folder))
+    try:
+        assert other not in {network["Id"] for network in api.networks()}
+        sandbox.halt()
+        sandbox.resume(network=Network.NONE)
+        assert set(connect().inspect(sandbox.handle).networks) == {"none"}
+    finally:
+        sandbox.remove()
 
 
 def test_sweep_leaves_the_living_alone(sandbox: Sandbox):

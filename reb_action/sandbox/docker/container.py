@@ -9,13 +9,14 @@ from typing import Any
 class Container:
     """What we look at of a container; `env_names` are the variables that each exec inherits.
 
-    `is_out_of_memory` says that the kernel ended a process of it since its start, for its memory.
+    `networks` has the id of each network by its name. `is_out_of_memory` says that the kernel
+    ended a process of it since its start, for its memory.
     """
 
     id: str
     labels: Mapping[str, str]
     env_names: frozenset[str]
-    networks: frozenset[str]
+    networks: Mapping[str, str]
     is_running: bool
     is_out_of_memory: bool
     init: int
@@ -59,7 +60,10 @@ def parse_container(attrs: Any) -> Container:  # noqa: ANN401 - the SDK has no t
         id=attrs["Id"],
         labels=attrs["Config"]["Labels"],
         env_names=frozenset(item.partition("=")[0] for item in attrs["Config"]["Env"] or ()),
-        networks=frozenset(attrs["NetworkSettings"]["Networks"]),
+        networks={
+            name: network["NetworkID"]
+            for name, network in attrs["NetworkSettings"]["Networks"].items()
+        },
         is_running=attrs["State"]["Running"],
         is_out_of_memory=attrs["State"].get("OOMKilled", False),
         init=attrs["State"]["Pid"],

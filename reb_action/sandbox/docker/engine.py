@@ -3,6 +3,7 @@
 import functools
 import os
 import socket
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +22,13 @@ from reb_action.sandbox.docker.stream import Demux, ExecStream, open_stream
 
 TIMEOUT_SECONDS = 300
 _LABEL = "reb.session"
+_FORBIDDEN = 403
 _CONFLICT = 409
 _NOT_FOUND = 404
+# The engine's words for a name that two networks have.
+_AMBIGUOUS = "is ambiguous"
+_START_TRIES = 20
+_START_PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +54,8 @@ class Engine:
 
     def create(self, options: Options) -> Container | None:
         """Create a container; None when another has its name."""
+        if options["network"] == NETWORK:
+            self.ensure_network()
         with self._calling(f"create a container of {options['image']}"):
             try:
                 created = self.client.containers.create(**options)
@@ -68,9 +76,18 @@ class Engine:
             return parse_container(self.client.api.inspect_container(container))
 
     def start(self, container: str) -> None:
-        """Start a container."""
-        with self._calling("start the sandbox"):
-            self.client.api.start(container)
+        """Start a container; wait while another trial makes a second network of our name."""
+        for _ in range(_START_TRIES):
+            with self._calling("start the sandbox"):
+                try:
+                    return self.client.api.start(container)
+                except APIError as error:
+                    if _AMBIGUOUS not in str(error.explanation):
+                        raise
+            self.ensure_network()
+            time.sleep(_START_PAUSE_SECONDS)
+        message = f"Docker has more than one network {NETWORK}, all in use; end their containers, "
+        raise SandboxError(message + f"then remove them: docker network ls -f name={NETWORK}.")
 
     def kill(self, container: str) -> None:
         """End all processes of a container; returns when they are gone."""
@@ -96,26 +113,52 @@ class Engine:
             return tuple(Listed(id=item["Id"], labels=item["Labels"]) for item in found)
 
     def ensure_network(self) -> None:
-        """Make the bridge of the open sandboxes if it is not there."""
-        with self._calling(f"make the network {NETWORK}"), _unless(_CONFLICT):
-            known = self.client.networks.list(names=[NETWORK])
-            if not any(network.name == NETWORK for network in known):
-                self.client.networks.create(
-                    NETWORK,
-                    driver="bridge",
-                    check_duplicate=True,
-                    labels={"reb.network": NETWORK},
-                    options={"com.docker.network.bridge.enable_icc": "false"},
-                )
+        """Make the bridge of the open sandboxes if there is none, and leave one of its name.
 
-    def cut_off(self, container: str, networks: frozenset[str]) -> None:
+        Two trials that start at once can make two networks of one name. The engine then refuses to
+        start a container on either, so the newer ones that nothing uses are removed.
+        """
+        with self._calling(f"make the network {NETWORK}"):
+            known = self._own_networks() or self._make_network()
+            extra = len(known) - 1
+            for network in sorted(known, key=lambda network: network["Created"], reverse=True):
+                extra -= bool(extra) and self._remove_network(network["Id"])
+
+    def _own_networks(self) -> list[Any]:
+        # The engine's filter also matches a part of a name.
+        networks = self.client.api.networks(names=[NETWORK])
+        return [network for network in networks if network["Name"] == NETWORK]
+
+    def _make_network(self) -> list[Any]:
+        with _unless(_CONFLICT):
+            self.client.api.create_network(
+                NETWORK,
+                driver="bridge",
+                check_duplicate=True,
+                labels={"reb.network": NETWORK},
+                options={"com.docker.network.bridge.enable_icc": "false"},
+            )
+        return self._own_networks()
+
+    def _remove_network(self, network: str) -> bool:
+        with _unless(_FORBIDDEN):
+            with _unless(_NOT_FOUND):
+                self.client.api.remove_network(network)
+            return True
+        return False
+
+    def cut_off(self, container: str, networks: Mapping[str, str]) -> None:
         """Take a container that does not run off these networks, and off any for good.
 
-        On the network `none` it is not put back onto its first one when it starts.
+        On the network `none` it is not put back onto its first one when it starts. `networks` has
+        the id of each network by its name.
         """
         with self._calling("cut the sandbox off the network"):
-            for network in networks - {"none"}:
-                self.client.api.disconnect_container_from_network(container, network, force=True)
+            for name, network in networks.items():
+                if name != "none":
+                    self.client.api.disconnect_container_from_network(
+                        container, network, force=True
+                    )
             if "none" not in networks:
                 self.client.api.connect_container_to_network(container, "none")
 

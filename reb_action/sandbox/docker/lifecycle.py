@@ -8,7 +8,7 @@ from reb_action.sandbox.docker.engine import Engine, connect
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.docker.sandbox import DockerSandbox
 from reb_action.sandbox.owner import Alive, is_leftover, make_trace, parse_labels
-from reb_action.sandbox.protocol import Network, SandboxSpec
+from reb_action.sandbox.protocol import SandboxSpec
 
 
 def start(spec: SandboxSpec) -> DockerSandbox:
@@ -18,8 +18,6 @@ def start(spec: SandboxSpec) -> DockerSandbox:
         raise SandboxError(message)
     engine = connect()
     Path(spec.mount).mkdir(parents=True, exist_ok=True)
-    if spec.network is Network.OPEN:
-        engine.ensure_network()
     options = container_options(spec, make_trace(spec), image=spec.image)
     container = engine.create(options)
     if container is None:

@@ -242,7 +242,7 @@ class DockerSandbox:
         return ran_out_of_memory(self._engine, self.handle, expires=expires)
 
     def _require_no_network(self) -> None:
-        networks = self._engine.inspect(self.handle).networks
+        networks = set(self._engine.inspect(self.handle).networks)
         if networks - {"none"}:
             message = f"The sandbox of {self._spec.trial} is still on {', '.join(sorted(networks))}"
             raise SandboxError(message + "; remove it and look at the engine's version.")

@@ -28,7 +28,6 @@ def work(spec: SandboxSpec, folder: Path, commands: Iterable[Command]) -> Ended 
     if spec.image is None:
         raise SandboxError("No image is given to install the agent's program with; name one.")
     engine = connect()
-    engine.ensure_network()
     options = container_options(spec, make_trace(spec), image=spec.image)
     options["mounts"] = [Mount(SandboxLayout().cli, str(folder), type="bind")]
     container = engine.create(options)
