@@ -1,14 +1,14 @@
 """Level C0, computed: which imports count, what pyright must see, what its answer says."""
 
-from reb_action.imports.counting import (
+from reb_action.imports.files import Files, is_build_file
+from reb_action.imports.ownership import Ownership, owners
+from reb_action.imports.paper_count import (
     EXCLUDED_COMPONENTS,
     LIMIT_SOURCE_BYTES,
     import_statements,
     imported_names,
     is_counted,
 )
-from reb_action.imports.files import Files, is_build_file
-from reb_action.imports.ownership import Ownership, owners
 from reb_action.imports.reduction import imports_only, sufficient_source
 from reb_action.imports.standard import STANDARD_LIBRARY, is_absent, is_standard
 from reb_action.imports.statements import Import

@@ -21,7 +21,7 @@ from reb_action.imports.conditions import (
     reduced_iterable,
     reduced_subject,
 )
-from reb_action.imports.counting import parse
+from reb_action.imports.paper_count import parse
 from reb_action.imports.text import physical_lines, segment
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
