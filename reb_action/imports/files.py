@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reb_action.imports.declared import BUILD_FILES
+from reb_action.imports.build_files import BUILD_FILES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

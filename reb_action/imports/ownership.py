@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from reb_action.imports.declared import declared_roots
+from reb_action.imports.build_files import declared_roots
 from reb_action.imports.evaluation import CHECKOUT
 from reb_action.imports.files import Files
 from reb_action.imports.modules import Found, Modules, above
