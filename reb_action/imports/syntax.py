@@ -13,7 +13,7 @@ from typing import Final
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
-from reb_action.imports.decoding import text_of
+from reb_action.imports.encoding import text_of
 from reb_action.imports.evaluation import parse_expression, path_value, truth
 from reb_action.imports.guards import Guard, conjuncts, is_suppressing, read_trial
 from reb_action.imports.statements import Import, read_statement, text_of_node
