@@ -9,11 +9,11 @@ from reb_action.imports.paper_count import (
     imported_names,
     is_counted,
 )
+from reb_action.imports.pyright_output import Unresolved, read_unresolved
 from reb_action.imports.reduction import imports_only, sufficient_source
 from reb_action.imports.standard import STANDARD_LIBRARY, is_absent, is_standard
 from reb_action.imports.statements import Import
 from reb_action.imports.syntax import read_contents
-from reb_action.imports.unresolved import Unresolved, read_unresolved
 
 __all__ = [
     "EXCLUDED_COMPONENTS",
