@@ -18,7 +18,7 @@ from reb_action.model.plan import Plan, PlannedContestant, Wish
 from reb_action.trial.options import Options
 from reb_action.workflow import deadline, inputs, platform_limits, safety
 from reb_action.workflow import plan as workflow_plan
-from reb_action.workflow.packing import Batching
+from reb_action.workflow.matrix import Batching
 from reb_action.workflow.platform_limits import Runners
 
 

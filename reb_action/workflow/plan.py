@@ -10,7 +10,7 @@ from typing import Final
 from reb_action.errors import UsageError
 from reb_action.model.manifest import trial_id
 from reb_action.model.plan import Plan, PlannedContestant, PlannedTrial, Wish
-from reb_action.workflow.packing import Batching, Timed, distribute, expect_seconds
+from reb_action.workflow.matrix import Batching, Timed, distribute, expect_seconds
 
 # Names of folders, jobs and artifacts; GitHub forbids " : < > | * ? \r \n \ / in the latter.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")

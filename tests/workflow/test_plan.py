@@ -12,7 +12,7 @@ from reb_action.github.context import Context
 from reb_action.model.plan import Wish
 from reb_action.results import plan_file
 from reb_action.workflow import inputs, platform_limits, safety
-from reb_action.workflow.packing import Batching
+from reb_action.workflow.matrix import Batching
 from reb_action.workflow.plan import Selection, make_plan
 from reb_action.workflow.platform_limits import Runners
 
