@@ -84,8 +84,8 @@ def batch(
     from reb_action.judge.gate import demand_measured
     from reb_action.workflow.batch import Batch
     from reb_action.workflow.capacity import choose_jobs
+    from reb_action.workflow.continuation import restore_earlier
     from reb_action.workflow.gpus import GpuPool, list_gpus
-    from reb_action.workflow.sealed import restore_earlier
 
     demand_measured(fail_on, runner.levels)
     planned = make_batch(who, trials, folder.absolute(), runner)

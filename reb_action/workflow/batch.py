@@ -10,8 +10,8 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.trial.options import Options
 from reb_action.workflow import deadline
+from reb_action.workflow.continuation import clear_unfinished, find_sealed
 from reb_action.workflow.gpus import GpuPool
-from reb_action.workflow.sealed import clear_unfinished, find_sealed
 from reb_action.workflow.trial_process import End, Message, TrialProcess, start_trial
 
 _WAIT_SECONDS = 0.5

@@ -23,8 +23,8 @@ from reb_action.session.state import AgentChoice, Phase, process
 from reb_action.trial.options import Options
 from reb_action.workflow.batch import Job
 from reb_action.workflow.capacity import choose_jobs
+from reb_action.workflow.continuation import clear_unfinished, find_sealed, restore_earlier
 from reb_action.workflow.gpus import GpuPool
-from reb_action.workflow.sealed import clear_unfinished, find_sealed, restore_earlier
 from reb_action.workflow.spending import Spending, SpendingMeter
 from tests.act.act_consumer import make_mirror
 from tests.support.scoreboards import evidence_of
