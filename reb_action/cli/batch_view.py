@@ -14,7 +14,7 @@ from reb_action.render.escape import log
 from reb_action.render.lines import stamp_line
 from reb_action.render.quantities import amount, clock, dollars
 from reb_action.workflow.batch import Job
-from reb_action.workflow.spending import SpendingMeter
+from reb_action.workflow.usage import SpendingMeter
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -25,7 +25,7 @@ from reb_action.workflow.batch import Job
 from reb_action.workflow.capacity import choose_jobs
 from reb_action.workflow.continuation import clear_unfinished, find_sealed, restore_earlier
 from reb_action.workflow.gpus import GpuPool
-from reb_action.workflow.spending import Spending, SpendingMeter
+from reb_action.workflow.usage import Spending, SpendingMeter
 from tests.act.act_consumer import make_mirror
 from tests.support.scoreboards import evidence_of
 from tests.support.trial_folders import put
