@@ -14,7 +14,7 @@ from reb_action.errors import DeadlineError, GateError, SandboxError
 from reb_action.model.contestant import KEY_NAMES, MODEL_KEY, key_variable
 
 if TYPE_CHECKING:
-    from reb_action.cli.planning import BatchTrial
+    from reb_action.cli.run_plan import BatchTrial
     from reb_action.judge.gate import FailOn
     from reb_action.workflow.batch import BatchResult, Job
 
@@ -79,7 +79,7 @@ def batch(
     Exit code 7: a result matches --fail-on. 8: no time left for some trials. 4: some could not run.
     """
     from reb_action.cli.batch_view import show_batch
-    from reb_action.cli.planning import make_batch
+    from reb_action.cli.run_plan import make_batch
     from reb_action.github import commands, context
     from reb_action.judge.gate import demand_measured
     from reb_action.workflow.batch import Batch

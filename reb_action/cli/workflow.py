@@ -128,7 +128,7 @@ def plan(
 
     A plan that could not run, or not safely, is a usage error.
     """
-    from reb_action.cli.planning import make_plan
+    from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
     from reb_action.judge.gate import demand_measured
     from reb_action.results import plan_file
