@@ -14,9 +14,9 @@ from reb_action.model.observation import Cause, ImportsObservation, Interpreter
 from reb_action.model.report import Report
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
-from reb_action.probe.installed import Wanted, inspect_modules
 from reb_action.probe.presence import Measured, Presence, look
 from reb_action.probe.pyright import Tree, resolve
+from reb_action.probe.stubs import Wanted, inspect_modules
 from reb_action.sandbox.local.files import remove_tree
 from reb_action.source.pristine import Source, list_parents
 

@@ -16,7 +16,7 @@ from reb_action.imports import Import, Ownership, is_absent, is_standard
 from reb_action.model.observation import Absent, Cause, Interpreter
 from reb_action.model.report import Report
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
-from reb_action.probe.installed import InstalledModules, Wanted, inspect_modules, why
+from reb_action.probe.stubs import InstalledModules, Wanted, inspect_modules, why
 from reb_action.probe.supervisor import Request, supervise
 from reb_action.sandbox.protocol import Command, Ended
 

@@ -10,12 +10,12 @@ from reb_action.corpus.manifests import load
 from reb_action.errors import SandboxError, ToolchainError
 from reb_action.imports import Unresolved
 from reb_action.model.observation import Interpreter
-from reb_action.probe import installed as installed_module
 from reb_action.probe import pyright, toolchain
+from reb_action.probe import stubs as stubs_module
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.imports import _beside
-from reb_action.probe.installed import InstalledModules, Module, Wanted, inspect_modules
 from reb_action.probe.pyright import Tree, resolve
+from reb_action.probe.stubs import InstalledModules, Module, Wanted, inspect_modules
 from reb_action.source.pristine import Source, TrackedFile
 
 SEARCH = toolchain.SearchPaths(version=(3, 11), prefix="/venv", paths=("/venv/site",))
@@ -101,8 +101,8 @@ def probe(context, monkeypatch, code):
         "import json, os, sys, time; there = json.load(open(sys.argv[1]))['search_paths'] != []\n"
         "nothing = json.dumps({'modules': [], 'built': []})\n"
     )
-    (context.mount / "probes" / "installed.py").write_text(head + code)
-    monkeypatch.setattr(installed_module, "_TIMEOUT_SECONDS", 2)
+    (context.mount / "probes" / "stubs.py").write_text(head + code)
+    monkeypatch.setattr(stubs_module, "_TIMEOUT_SECONDS", 2)
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,10 @@ def _question(search_paths: Sequence[str], wanted: Wanted) -> dict[str, object]:
 
 
 def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
-    asked = context.ask(f"installed-{make_nonce()}", question)
+    asked = context.ask(f"stubs-{make_nonce()}", question)
     return context.run(
         Command(
-            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("installed"), asked),
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("stubs"), asked),
             cwd=context.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
         )

@@ -1,6 +1,6 @@
 """Looks whether modules are really there, without running any of them.
 
-Run by the sandbox's own trusted interpreter: `python3 -I -S installed.py in.json`. The request has
+Run by the sandbox's own trusted interpreter: `python3 -I -S stubs.py in.json`. The request has
 `search_paths` (of the reported interpreter), `names` (top-level modules), `native` (paths of
 extension modules built in the checkout), `skipped` (paths that count for no name) and `led` ([name,
 path] of what the reported interpreter finds elsewhere). The answer, on standard output: `modules`,
@@ -21,7 +21,7 @@ import zipfile
 # The interpreter runs isolated, so the folder of the probes is not on its path.
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
-from installed_code import (  # noqa: E402
+from module_code import (  # noqa: E402
     CODE_LIMIT,
     SOURCE_LIMIT,
     code_in,

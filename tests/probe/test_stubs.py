@@ -10,10 +10,10 @@ import zipfile
 
 import pytest
 
-from reb_action.probe.installed import UNLISTED_BYTES, Module
+from reb_action.probe.stubs import UNLISTED_BYTES, Module
 from reb_action.resources import data_folder
 
-PROBE = data_folder("probes") / "installed.py"
+PROBE = data_folder("probes") / "stubs.py"
 CODE = "def work():\n    return 1\n"
 LARGE = CODE * (UNLISTED_BYTES // 10)
 PYC = b"\xa7\r\r\n" + bytes(12) + b"\xe3" + LARGE.encode()
