@@ -79,7 +79,7 @@ def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Progress) -> tuple[
     """Run the positive control and, if it passes, every sabotage; say what each level came to."""
     _demand_tools(plan)
     clear(plan.options.folder, by="qualify")
-    plan = replace(plan, building=replace(plan.building, shadows=_shadows(plan)))
+    plan = replace(plan, building=replace(plan.building, shadows=_shadows(plan, tell)))
     right = _trial(plan, None, plan.levels, environ=environ, tell=tell)
     # What is not the right environment can pass all the same, on the packages of `base`.
     passed = _unbuilt(right) is None and any(
@@ -135,9 +135,11 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
             yield "  not recorded: the right environment did not pass, or another was not built"
 
 
-def _shadows(plan: Plan) -> tuple[str, ...]:
+def _shadows(plan: Plan, tell: Progress) -> tuple[str, ...]:
     wanted, folder = plan.options.manifest, plan.options.folder / "source"
-    checkout = source_checkout.checkout(wanted, folder=folder, mirror=plan.options.mirror)
+    checkout = source_checkout.checkout(
+        wanted, folder=folder, mirror=plan.options.mirror, tell=tell
+    )
     try:
         entrypoints.demand_entrypoints(wanted, checkout)
         entrypoints.demand_oracle(wanted, checkout)

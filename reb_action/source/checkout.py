@@ -7,6 +7,7 @@ a repository is run or obeyed: no hooks, filters, submodules or configuration.
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -28,22 +29,27 @@ _ATTRIBUTES: Final = "* -text -eol -ident -filter -working-tree-encoding\n"
 
 
 def checkout(
-    manifest: Manifest, *, folder: Path, mirror: Path | None, origin: str = "https://github.com"
+    manifest: Manifest,
+    *,
+    folder: Path,
+    mirror: Path | None,
+    tell: Callable[[str], None],
+    origin: str = "https://github.com",
 ) -> Source:
-    """Check the pinned commit out into a new `folder`, from `mirror` where it has the repository.
+    """Check the pinned commit out into a new `folder`, from `mirror` or else from `origin`.
 
-    Raises SourceError; then there is no `folder`.
+    A mirror without the repository, the commit or some of its files gives way to the origin, and
+    `tell` gets the reason. Raises SourceError; then there is no `folder`.
     """
     _demand_pinned(manifest)
-    url = _url(manifest, mirror, origin)
+    _demand_plain(origin)
     folder = folder.absolute()
     if folder.is_symlink() or (folder.exists() and any(folder.iterdir())):
         raise SourceError(f"{folder} exists already; name a folder that does not")
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        _fetch(part / ".git", url, manifest)
-        _lay_out(part, manifest.commit)
+        _fetch_from_first(part, manifest, mirror, origin, tell)
         found = pristine.open_existing(part, manifest.commit)
         part.chmod(0o755)
         part.replace(folder)
@@ -71,18 +77,53 @@ def _demand_pinned(manifest: Manifest) -> None:
         raise SourceError(f"{show(manifest.commit)} is not a full commit id of 40 digits")
 
 
-def _url(manifest: Manifest, mirror: Path | None, origin: str) -> str:
-    found = None if mirror is None else find_in_mirror(mirror, manifest.repository)
-    if found is not None:
-        _demand_commit(found, manifest)
-        return found.as_uri()
+def _demand_plain(origin: str) -> None:
     parts = urlsplit(origin)
     if parts.scheme not in ("https", "file") or "@" in parts.netloc:
         raise SourceError(
             "the origin must be an https:// URL without a user name or password;"
             " for a private repository, name a mirror that holds a clone of it"
         )
-    return f"{origin.rstrip('/')}/{manifest.repository}"
+
+
+def _fetch_from_first(
+    folder: Path,
+    manifest: Manifest,
+    mirror: Path | None,
+    origin: str,
+    tell: Callable[[str], None],
+) -> None:
+    """Fetch and lay out the commit from the mirror; where that fails, from the origin."""
+    url = f"{origin.rstrip('/')}/{manifest.repository}"
+    causes: list[str] = []
+    if mirror is not None:
+        reason = _fetch_from_mirror(folder, manifest, mirror)
+        if reason is None:
+            return
+        tell(f"{reason}; fetching {manifest.repository} from {url}")
+        causes.append(reason)
+    try:
+        _fetch(folder / ".git", url, manifest)
+        _lay_out(folder, manifest.commit)
+    except SourceError as error:
+        # A git that cannot be run fails twice in the same words.
+        raise SourceError("; ".join(dict.fromkeys([*causes, str(error)]))) from None
+
+
+def _fetch_from_mirror(folder: Path, manifest: Manifest, mirror: Path) -> str | None:
+    """Fetch and lay out the commit; return why the mirror could not give it, None if it could."""
+    place = find_in_mirror(mirror, manifest.repository)
+    if place is None:
+        return f"the mirror {mirror} does not have {manifest.repository}"
+    try:
+        _demand_commit(place, manifest)
+        _fetch(folder / ".git", place.as_uri(), manifest)
+        _lay_out(folder, manifest.commit)
+    except SourceError as error:
+        for entry in folder.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        return str(error)
+    return None
 
 
 def _is_repository(place: Path) -> bool:
@@ -94,8 +135,7 @@ def _demand_commit(place: Path, manifest: Manifest) -> None:
     inside = place / ".git" if (place / ".git").exists() else place
     if not has_commit(inside, manifest.commit):
         raise SourceError(
-            f"the mirror {place} of {manifest.repository} does not have commit {manifest.commit};"
-            " fetch it there, or leave the mirror out"
+            f"the mirror {place} of {manifest.repository} does not have commit {manifest.commit}"
         )
 
 

@@ -104,13 +104,8 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     sandbox = select.start(begun.spec)
     begun = state.save(layout, replace(begun, handle=sandbox.handle))
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
-    if (
-        options.mirror
-        and source_checkout.find_in_mirror(options.mirror, options.manifest.repository) is None
-    ):
-        tell(f"the mirror {options.mirror} does not have it; fetching it from GitHub")
     checkout = source_checkout.checkout(
-        options.manifest, folder=layout.source, mirror=options.mirror
+        options.manifest, folder=layout.source, mirror=options.mirror, tell=tell
     )
     entrypoints.demand_entrypoints(options.manifest, checkout)
     sandbox.put(sandbox.layout.repository, source_archive.pack_source(checkout))

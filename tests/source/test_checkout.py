@@ -2,8 +2,10 @@
 
 import io
 import os
+import shutil
 import subprocess
 import tarfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from reb_action.errors import SourceError
 from reb_action.model.manifest import Manifest
 from reb_action.sandbox.local.sandbox import start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
-from reb_action.source.checkout import checkout
+from reb_action.source import checkout as source_checkout
 from reb_action.source.pristine import Source, open_existing
 from reb_action.source.source_archive import pack_files, pack_source
 
@@ -69,6 +71,17 @@ def members(data: bytes) -> dict[str, tarfile.TarInfo]:
         fileobj=io.BytesIO(data), encoding="utf-8", errors="surrogateescape"
     ) as opened:
         return {member.name: member for member in opened}
+
+
+def checkout(
+    pinned: Manifest,
+    *,
+    folder: Path,
+    mirror: Path | None,
+    origin: str = "file:///nowhere",
+    tell: Callable[[str], None] = print,
+) -> Source:
+    return source_checkout.checkout(pinned, folder=folder, mirror=mirror, tell=tell, origin=origin)
 
 
 @pytest.fixture
@@ -162,15 +175,53 @@ def test_mirror_of_somebody_else_is_accepted(
     assert checkout(manifest(shas[2]), folder=tmp_path / "s", mirror=mirror).commit == shas[2]
 
 
-def test_mirror_without_the_commit_is_named(tmp_path: Path, mirror: Path, clone: Path) -> None:
+def test_mirror_and_origin_without_the_commit_are_both_named(
+    tmp_path: Path, mirror: Path, clone: Path
+) -> None:
     commit(clone, "another")
     with pytest.raises(SourceError) as caught:
         checkout(manifest("f" * 40), folder=tmp_path / "s", mirror=mirror)
-    assert str(caught.value) == (
+    assert str(caught.value).startswith(
         f"the mirror {clone} of owner/name does not have commit {'f' * 40};"
-        " fetch it there, or leave the mirror out"
+        f" cannot fetch owner/name at {'f' * 40} from file:///nowhere/owner/name: git ended with"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mirror"]
+
+
+@pytest.mark.parametrize("lack", ["repository", "commit", "blob", "configuration"])
+def test_what_the_mirror_lacks_comes_from_the_origin(
+    tmp_path: Path, mirror: Path, clone: Path, shas: tuple[str, ...], lack: str
+) -> None:
+    origin = tmp_path / "origin"
+    shutil.copytree(mirror, origin)
+    run(origin / "owner" / "name", "config", "uploadpack.allowAnySHA1InWant", "true")
+    _take_from(clone, lack, shas[1])
+    told: list[str] = []
+    source = checkout(
+        manifest(shas[1]),
+        folder=tmp_path / "s",
+        mirror=mirror,
+        origin=origin.as_uri(),
+        tell=told.append,
+    )
+    assert source.commit == shas[1]
+    assert run(source.folder, "status", "--porcelain") == ""
+    assert len(told) == 1
+    assert told[0].endswith(f"; fetching owner/name from {origin.as_uri()}/owner/name")
+
+
+def _take_from(clone: Path, lack: str, sha: str) -> None:
+    if lack == "repository":
+        shutil.rmtree(clone)
+    elif lack == "commit":
+        shutil.rmtree(clone)
+        clone.mkdir()
+        run(clone, "init", "--quiet")
+    elif lack == "blob":
+        blob = run(clone, "ls-tree", "-r", sha).split()[2]
+        (clone / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    else:
+        (clone / ".git" / "config").write_text("[core\n")
 
 
 @pytest.mark.parametrize(
@@ -191,26 +242,6 @@ def test_git_that_cannot_run_is_no_fault_of_the_mirror(
     with pytest.raises(SourceError) as caught:
         checkout(manifest(shas[0]), folder=tmp_path / "s", mirror=mirror)
     assert str(caught.value) == f"git cannot be run: {why}; install it, and see to PATH"
-
-
-def test_mirror_that_is_broken_is_not_said_to_lack_the_commit(
-    tmp_path: Path, mirror: Path, clone: Path, shas: tuple[str, ...]
-) -> None:
-    (clone / ".git" / "config").write_text("[core\n")
-    with pytest.raises(SourceError, match="cannot look the commit up: git ended with 128"):
-        checkout(manifest(shas[0]), folder=tmp_path / "s", mirror=mirror)
-
-
-def test_repository_that_the_mirror_lacks_comes_from_the_origin(
-    tmp_path: Path, mirror: Path, clone: Path, shas: tuple[str, ...]
-) -> None:
-    elsewhere = tmp_path / "empty"
-    elsewhere.mkdir()
-    run(clone, "config", "uploadpack.allowAnySHA1InWant", "true")
-    source = checkout(
-        manifest(shas[0]), folder=tmp_path / "s", mirror=elsewhere, origin=mirror.as_uri()
-    )
-    assert source.commit == shas[0]
 
 
 @pytest.mark.parametrize(
