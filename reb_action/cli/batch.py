@@ -8,52 +8,53 @@ from typing import TYPE_CHECKING
 import click
 
 from reb_action.cli.groups import RunnerOptions, WhoOptions
-from reb_action.cli.options import deadline_option, gate_options, live_option, parse_words
-from reb_action.cli.trial_options import runner_options, who_options
+from reb_action.cli.options import (
+    FOLDER,
+    deadline_option,
+    gate_options,
+    live_option,
+    option,
+    parse_words,
+)
+from reb_action.cli.runner_options import runner_options
+from reb_action.cli.trial_options import who_options
 from reb_action.errors import DeadlineError, GateError, SandboxError
 from reb_action.model.contestant import KEY_NAMES, MODEL_KEY, key_variable
 
 if TYPE_CHECKING:
     from reb_action.cli.run_plan import BatchTrial
     from reb_action.judge.gate import FailOn
-    from reb_action.workflow.batch import BatchResult, Job
+    from reb_action.workflow.batch import BatchResult, Job, View
 
 
 @click.command()
 @who_options
-@click.option(
+@option(
     "--trials",
-    envvar="REB_TRIALS",
     default="",
     callback=parse_words,
     help="Trial ids or patterns to run.  [default: all]",
 )
-@click.option(
+@option(
     "--results",
     "folder",
-    envvar="REB_RESULTS",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder for the trials' folders. Finished trials in it are not run again.",
 )
-@click.option(
+@option(
     "--earlier",
-    envvar="REB_EARLIER",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder with artifacts of earlier attempts; finished trials in it are not run again.",
 )
-@click.option(
+@option(
     "--jobs",
-    envvar="REB_JOBS",
     default="1",
-    show_default=True,
     help="Trials at a time, or auto: by cores, memory and GPUs. Local trials run one by one.",
 )
-@click.option(
+@option(
     "--key-name",
-    envvar="REB_KEY_NAME",
     default=MODEL_KEY,
-    show_default=True,
     type=click.Choice(KEY_NAMES),
     help="Name of the vendor's key in REB_MODEL_KEY. Other keys are read from REB_<NAME>_KEY.",
 )
@@ -84,7 +85,6 @@ def batch(
     from reb_action.judge.gate import demand_measured
     from reb_action.workflow.batch import Batch
     from reb_action.workflow.capacity import choose_jobs
-    from reb_action.workflow.continuation import restore_earlier
     from reb_action.workflow.gpus import GpuPool, list_gpus
 
     demand_measured(fail_on, runner.levels)
@@ -96,18 +96,13 @@ def batch(
     gpus = GpuPool(list_gpus() if runner.place.gpus else ())
     with show_batch(len(planned)) as view:
         if earlier is not None:
-            places = {trial.id: trial.options.folder for trial in planned}
-            for name in restore_earlier(earlier, places):
-                view.tell("", f"{name}: restored from an earlier attempt")
+            _restore(planned, earlier, view)
         count = choose_jobs(
             jobs, planned[0].options, gpus=gpus.count, tell=lambda text: view.tell("", text)
         )
         running = Batch(jobs=count, ends_at=ends_at, gpus=gpus, view=view, live=live)
         result = running.run(_jobs(planned, keys, os.environ))
-    groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
-    commands.write_outputs(
-        runner_context, {name: " ".join(trials) for name, trials in groups.items()}
-    )
+    commands.write_outputs(runner_context, _outputs(result))
     _conclude(result, folder, runner, fail_on)
 
 
@@ -134,6 +129,19 @@ def _jobs(
         )
         for trial in planned
     ]
+
+
+def _restore(planned: "tuple[BatchTrial, ...]", earlier: Path, view: "View") -> None:
+    from reb_action.workflow.continuation import restore_earlier
+
+    places = {trial.id: trial.options.folder for trial in planned}
+    for name in restore_earlier(earlier, places):
+        view.tell("", f"{name}: restored from an earlier attempt")
+
+
+def _outputs(result: "BatchResult") -> dict[str, str]:
+    groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
+    return {name: " ".join(trials) for name, trials in groups.items()}
 
 
 def _conclude(

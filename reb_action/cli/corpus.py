@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from reb_action.cli.groups import PlaceOptions
-from reb_action.cli.options import levels_option, repository_argument
-from reb_action.cli.trial_options import place_options
+from reb_action.cli.options import FILE, FOLDER, PATH, levels_option, repository_argument
+from reb_action.cli.runner_options import place_options
 from reb_action.model.manifest import Level
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 def validate(paths: tuple[Path, ...]) -> None:
     """Validate manifests: files, or folders of them."""
     from reb_action.corpus import counts
@@ -24,17 +24,17 @@ def validate(paths: tuple[Path, ...]) -> None:
 @click.command()
 @repository_argument
 @click.option(
-    "--results", "folder", type=click.Path(path_type=Path, file_okay=False),
+    "--results", "folder", type=FOLDER,
     help="Folder for the trials; cleared first.  [default: results/<name>.qualify]",
 )  # fmt: skip
 @place_options
 @levels_option
 @click.option(
-    "--cache", type=click.Path(path_type=Path, file_okay=False), default=Path(".cache/uv"),
+    "--cache", type=FOLDER, default=Path(".cache/uv"),
     show_default=True, help="Package cache of uv; with --base, a folder of wheels.",
 )  # fmt: skip
 @click.option(
-    "--base", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "--base", type=FILE,
     help="Interpreter whose packages to build on when there is no package index.",
 )  # fmt: skip
 def qualify(

@@ -9,6 +9,7 @@ import click
 
 from reb_action.cli import console
 from reb_action.cli.options import (
+    FOLDER,
     as_json,
     image_option,
     model_option,
@@ -75,7 +76,7 @@ def agents(*, sandbox: Kind, image: str, as_json: bool) -> None:
 @click.command()
 @click.option(
     "--results", "folder", default=Path("results/demo"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder for the two trials; cleared first.",
 )  # fmt: skip
 def demo(folder: Path) -> None:
@@ -115,7 +116,7 @@ def _print_demo(trials: "tuple[DemoTrial, ...]") -> None:
 )  # fmt: skip
 @click.option(
     "--results", "folder", default=Path("results/selftest"), show_default=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder for the trials; cleared first.",
 )  # fmt: skip
 def selftest(

@@ -1,4 +1,4 @@
-"""The options that commands share. Each envvar is the name of the action's input."""
+"""The options that commands share, and how an option is made."""
 
 import os
 from collections.abc import Callable
@@ -23,6 +23,29 @@ Command = Callable[..., object]
 Decorator = Callable[[Command], Command]
 
 _LEVELS: Final = ", ".join(Level)
+
+
+SECONDS: Final = click.IntRange(1, 86400)
+COUNT: Final = click.IntRange(1)
+ATTEMPTS: Final = click.IntRange(1, 1000)
+PATH: Final = click.Path(path_type=Path, exists=True)
+FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+NEW_FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+
+
+def option(name: str, *parameter: str, **settings: object) -> Decorator:
+    """Return an option that the action's input of the same name can set too: REB_<NAME>.
+
+    Its help shows the default, except of a flag and of an empty text. `parameter` is the name of
+    its value.
+    """
+    long_name = name.partition("/")[0].removeprefix("--")
+    variable = "REB_" + long_name.upper().replace("-", "_")
+    shown = "is_flag" not in settings and settings.get("default", "") != ""
+    return click.option(
+        name, *parameter, cls=click.Option, envvar=variable, show_default=shown, **settings
+    )
 
 
 def pass_group(name: str, factory: Callable[..., object], *options: Decorator) -> Decorator:
@@ -98,83 +121,66 @@ def _levels_of(context: click.Context, parameter: click.Parameter, value: str) -
     return parse_levels("" if empty else value)
 
 
-folder_argument = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+folder_argument = click.argument("folder", type=FOLDER)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
-deadline_option = click.option(
+deadline_option = option(
     "--deadline",
     "ends_at",
-    envvar="REB_DEADLINE",
     type=click.IntRange(0),
     help="End of the job, in seconds since the epoch. A step that may not finish is not started.",
 )
-live_option = click.option(
+live_option = option(
     "--live/--no-live",
-    envvar="REB_LIVE",
     default=True,
-    show_default=True,
     help="Show each turn of the agent: tool, command, tokens, cost.",
 )
-levels_option = click.option(
+levels_option = option(
     "--levels",
-    envvar="REB_LEVELS",
     default=",".join(Level),
-    show_default=True,
     callback=_levels_of,
     help="Levels to measure, separated by commas.",
 )
 gate_options = pass_group(
     "fail_on",
     _parse_gate,
-    click.option(
+    option(
         "--fail-on",
-        envvar="REB_FAIL_ON",
         default="invalid",
-        show_default=True,
         help="What fails the job: never, invalid (a fault of reb or the runner, or a missing"
         " trial), any, or levels that must pass, separated by commas.",
     ),
-    click.option(
+    option(
         "--scoring",
-        envvar="REB_SCORING",
         default="strict",
-        show_default=True,
         type=click.Choice(["strict", "paper"]),
         help="Rules that decide the outcome: strict (proof and fairness) or paper (its formulas)."
         " Both are shown.",
     ),
 )
-sandbox_option = click.option(
+sandbox_option = option(
     "--sandbox",
-    envvar="REB_SANDBOX",
     default="docker",
-    show_default=True,
     type=click.Choice(["docker", "local"]),
     callback=parse_kind,
     help="docker, or local: a folder on this machine, without isolation.",
 )
-image_option = click.option(
+image_option = option(
     "--image",
-    envvar="REB_IMAGE",
     default="researchenvbench-agent:latest",
-    show_default=True,
     help="Image of the docker sandbox; pin it by digest.",
 )
-agent_seconds_option = click.option(
+agent_seconds_option = option(
     "--agent-seconds",
-    envvar="REB_AGENT_SECONDS",
     default=AGENT_SECONDS,
-    show_default=True,
-    type=click.IntRange(1, 86400),
+    type=SECONDS,
     help="Time limit of the agent, in seconds.",
 )
-model_option = click.option(
+model_option = option(
     "--model",
-    envvar="REB_MODEL",
     help="Model of the agent, by the vendor's name. The key is read from REB_MODEL_KEY.",
 )
-model_url_option = click.option(
+model_url_option = option(
     "--model-url",
-    envvar="REB_MODEL_URL",
     help="URL of the model's API. By default the vendor's, in the agent's dialect.",
 )
 repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
@@ -182,20 +188,18 @@ repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
 
 def artifact_options(*, required: bool) -> Decorator:
     """Return a decorator that adds the options for this run's plan and artifacts."""
-    plan = click.option(
+    plan = option(
         "--plan",
         "path",
-        envvar="REB_PLAN",
         required=required,
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        type=FILE,
         help="Path of plan.json of this run.",
     )
-    artifacts = click.option(
+    artifacts = option(
         "--artifacts",
         "folder",
-        envvar="REB_ARTIFACTS",
         required=required,
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FOLDER,
         help="Folder with one folder for each downloaded artifact; may be missing.",
     )
     return add_options(plan, artifacts)

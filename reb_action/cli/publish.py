@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reb_action.cli.options import artifact_options, gate_options, levels_option, pass_group
+from reb_action.cli.options import (
+    COUNT,
+    artifact_options,
+    gate_options,
+    levels_option,
+    option,
+    pass_group,
+)
 from reb_action.errors import GitHubError
 from reb_action.model.manifest import Level
 from reb_action.publish.options import (
@@ -25,38 +32,30 @@ if TYPE_CHECKING:
 publish_options = pass_group(
     "options",
     make_publish_options,
-    click.option(
+    option(
         "--comment",
-        envvar="REB_COMMENT",
         default="off",
-        show_default=True,
         type=click.Choice([mode.value for mode in CommentMode]),
         help="When to comment on the pull request: off, always, changes (a result changed) or"
         " failures. An existing comment is always updated.",
     ),
-    click.option(
+    option(
         "--checks",
-        envvar="REB_CHECKS",
         default="off",
-        show_default=True,
         type=click.Choice([mode.value for mode in ChecksMode]),
         help="Check runs: off, levels (one for each level), or trials (one for each of at most 50"
         " trials).",
     ),
-    click.option(
+    option(
         "--leaderboard",
-        envvar="REB_LEADERBOARD",
         default=False,
-        show_default=True,
         type=click.BOOL,
         help="Push badges and the site to the branch reb-leaderboard. Only a push, schedule or"
         " workflow_dispatch of the default branch does.",
     ),
-    click.option(
+    option(
         "--key",
-        envvar="REB_KEY",
         default=KEY,
-        show_default=True,
         help="Name of this benchmark if the repository has several: a-z, 0-9 and -.",
     ),
 )
@@ -64,26 +63,22 @@ publish_options = pass_group(
 
 @click.command()
 @artifact_options(required=False)
-@click.option(
+@option(
     "--run-id",
-    envvar="REB_RUN_ID",
-    type=click.IntRange(1),
+    type=COUNT,
     help="Id of another run to publish. Its artifacts are downloaded and not trusted.",
 )
 @levels_option
 @gate_options
 @publish_options
-@click.option(
+@option(
     "--on-write-fault",
-    envvar="REB_ON_WRITE_FAULT",
     default="warn",
-    show_default=True,
     type=click.Choice([mode.value for mode in FaultMode]),
     help="If GitHub refuses a write: warn, or fail with exit code 10. Results do not change.",
 )
-@click.option(
+@option(
     "--token",
-    envvar="REB_TOKEN",
     default="",
     help="Token with write permissions. Set REB_TOKEN instead of this option.",
 )

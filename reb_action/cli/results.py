@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli.options import as_json
+from reb_action.cli.options import FILE, FOLDER, as_json
 
 _folders = click.argument(
     "folders",
@@ -15,7 +15,7 @@ _folders = click.argument(
 _plan = click.option(
     "--plan",
     "path",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=FILE,
     help="plan.json of the run. Planned trials without an artifact count as missing.",
 )
 
@@ -44,7 +44,7 @@ def score(folders: tuple[Path, ...], *, path: Path | None, as_json: bool) -> Non
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Output folder for the static site; must be empty or not exist.",
 )
 def site(folders: tuple[Path, ...], *, path: Path | None, out: Path) -> None:

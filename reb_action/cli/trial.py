@@ -9,6 +9,8 @@ import click
 
 from reb_action.cli.groups import RunnerOptions, TrialOptions
 from reb_action.cli.options import (
+    FILE,
+    FOLDER,
     as_json,
     deadline_option,
     folder_argument,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @folder_argument
 @click.option(
-    "--bundle", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "--bundle", type=FILE,
     help="Attestation of the run: attestation.json of the report's artifact.",
 )  # fmt: skip
 @click.option(
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     help="Workflow that must have signed it.  [default: benchmark.yml of this project, any tag]",
 )  # fmt: skip
 @click.option(
-    "--trusted-root", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "--trusted-root", type=FILE,
     help="Sigstore's trusted_root.json.  [default: the one in the sigstore package]",
 )  # fmt: skip
 def verify(
@@ -212,7 +214,7 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", required=False, type=FOLDER)
 @click.option("--all", "every", is_flag=True, help="Remove all sandboxes of reb on this machine.")
 def stop(folder: Path | None, *, every: bool) -> None:
     """Remove the trial's sandbox; results are kept."""

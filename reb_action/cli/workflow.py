@@ -9,15 +9,20 @@ import click
 from reb_action.cli.batch import batch
 from reb_action.cli.groups import PlanOptions, RunnerOptions, WhoOptions
 from reb_action.cli.options import (
+    COUNT,
+    NEW_FILE,
+    PATH,
     artifact_options,
     folder_argument,
     gate_options,
     levels_option,
+    option,
     parse_words,
     pass_group,
 )
 from reb_action.cli.publish import publish
-from reb_action.cli.trial_options import runner_options, who_options
+from reb_action.cli.runner_options import runner_options
+from reb_action.cli.trial_options import who_options
 from reb_action.errors import GateError
 from reb_action.model.contestant import MODEL_KEY
 from reb_action.model.manifest import Level
@@ -30,72 +35,59 @@ if TYPE_CHECKING:
 plan_options = pass_group(
     "options",
     PlanOptions,
-    click.option(
+    option(
         "--only",
-        envvar="REB_ONLY",
         default="",
         callback=parse_words,
         help="Trial ids or patterns to keep, such as the run-again of an earlier report.",
     ),
-    click.option(
+    option(
         "--without",
-        envvar="REB_WITHOUT",
         default="",
         callback=parse_words,
         help="Trial ids or patterns to drop.",
     ),
-    click.option(
+    option(
         "--changed-since",
-        envvar="REB_CHANGED_SINCE",
         help="Keep only trials whose manifest, agent file or contestants file differs from this"
         " commit, such as HEAD^1.",
     ),
-    click.option(
+    option(
         "--max-jobs",
-        envvar="REB_MAX_JOBS",
         default=256,
-        show_default=True,
         type=click.IntRange(1, 256),
         help="Maximum number of jobs. More trials than that run in batches.",
     ),
-    click.option(
+    option(
         "--durations",
-        envvar="REB_DURATIONS",
-        type=click.Path(path_type=Path, exists=True),
+        type=PATH,
         help="Path of durations.json of an earlier report, to pack the batches by.",
     ),
-    click.option(
+    option(
         "--job-minutes",
-        envvar="REB_JOB_MINUTES",
-        type=click.IntRange(1),
+        type=COUNT,
         help="timeout-minutes of the trials' jobs. Batches are packed so that every trial ends"
         " before.",
     ),
-    click.option(
+    option(
         "--runs-on",
-        envvar="REB_RUNS_ON",
         default='"ubuntu-latest"',
-        show_default=True,
         help="Labels of the runners, as JSON. Pull requests from forks need hosted or ephemeral"
         " runners.",
     ),
-    click.option(
+    option(
         "--runners",
-        envvar="REB_RUNNERS",
-        type=click.IntRange(1),
+        type=COUNT,
         help="Number of self-hosted runners. A plan whose jobs would wait too long is refused.",
     ),
-    click.option(
+    option(
         "--max-parallel",
-        envvar="REB_MAX_PARALLEL",
-        type=click.IntRange(1),
+        type=COUNT,
         help="Maximum number of jobs at once.",
     ),
-    click.option(
+    option(
         "--keys",
-        envvar="REB_KEYS",
         default=MODEL_KEY,
-        show_default=True,
         callback=parse_words,
         help="Names of the vendors' keys that the trials have. The plan itself needs no key.",
     ),
@@ -107,13 +99,11 @@ plan_options = pass_group(
 @plan_options
 @runner_options
 @gate_options
-@click.option(
+@option(
     "--plan",
     "path",
-    envvar="REB_PLAN",
     default=Path("plan.json"),
-    show_default=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Output path of the plan.",
 )
 def plan(
