@@ -1,12 +1,13 @@
 """Says which cells are qualified, from the records beside the manifests."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, cast
 
 from reb_action import documents
 from reb_action.documents import Json
+from reb_action.model.limits import Limits
 from reb_action.model.manifest import Level, Manifest, Outcome
 from reb_action.model.qualification import Qualification
 from reb_action.resources import data_folder
@@ -61,6 +62,16 @@ def is_seen(record: Qualification) -> bool:
     """Say whether a cell passed in its right environment, and the wrong ones said something."""
     told = all(control.outcome in _SEEN for control in record.negatives)
     return record.positive.outcome is Outcome.PASSED and told
+
+
+def find_limits(manifest: Manifest, levels: Iterable[Level]) -> dict[Level, Limits]:
+    """Return the limits within which the known-good environment passed, of qualified levels."""
+    records = {level: find_record(manifest, level) for level in levels}
+    return {
+        level: record.limits
+        for level, record in records.items()
+        if record is not None and record.limits is not None and holds(record)
+    }
 
 
 def record_of(repository: str, level: Level) -> Path:

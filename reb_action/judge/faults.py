@@ -12,7 +12,7 @@ from typing import Final
 
 from reb_action.model.agent import AgentRun, Ending
 from reb_action.model.fault import FaultCause, Party
-from reb_action.model.limits import LimitHits, Limits
+from reb_action.model.limits import Limits
 from reb_action.model.manifest import Outcome
 
 
@@ -133,14 +133,6 @@ def find_run_fault(run: AgentRun | None, limits: Limits | None) -> str | None:
     return f"not the agent's fault ({party}): {describe_end(run, limits)}"
 
 
-def find_limit_fault(hits: LimitHits, limits: Limits | None) -> str | None:
-    """Return the limit that was hit, in words; `limits` is None where reb sets none itself."""
-    cause = _hit_cause(hits)
-    if cause is None:
-        return None
-    return f"{_words(cause, limits)}; {CAUSES[cause].advice}"
-
-
 def name_limit(cause: FaultCause | None, limits: Limits | None) -> str | None:
     """Return the limit of the sandbox behind a cause; None if reb sets no such limit."""
     if limits is None:
@@ -156,24 +148,15 @@ def name_limit(cause: FaultCause | None, limits: Limits | None) -> str | None:
             return None
 
 
-def _hit_cause(hits: LimitHits) -> FaultCause | None:
-    found = (
-        (FaultCause.OUT_OF_MEMORY, hits.memory_kills > 0),
-        (FaultCause.OUT_OF_SHARED_MEMORY, hits.shm_full),
-        (FaultCause.OUT_OF_PROCESSES, hits.processes_refused > 0),
-        (FaultCause.DISK_FULL, hits.disk_full),
-    )
-    return next((cause for cause, is_hit in found if is_hit), None)
-
-
 def describe_end(run: AgentRun, limits: Limits | None) -> str:
     """Return what ended a run in words, with the advice if there is a known cause."""
     if run.cause is None:
         return f"{run.ending.replace('_', ' ')}: {run.detail or 'no detail is known'}"
     detail = f" ({run.detail})" if run.detail else ""
-    return f"{_words(run.cause, limits)}{detail}; {CAUSES[run.cause].advice}"
+    return f"{describe_cause(run.cause, limits)}{detail}; {CAUSES[run.cause].advice}"
 
 
-def _words(cause: FaultCause, limits: Limits | None) -> str:
+def describe_cause(cause: FaultCause, limits: Limits | None) -> str:
+    """Return a cause in words, with the limit of the sandbox behind it."""
     limit = name_limit(cause, limits)
     return f"{CAUSES[cause].words}{f' (limit: {limit})' if limit else ''}"

@@ -7,10 +7,11 @@ from typing import Final
 from reb_action import __version__
 from reb_action.judge import claims as judge_claims
 from reb_action.judge.diagnosis.level import diagnose_level
-from reb_action.judge.faults import find_limit_fault, find_run_fault
+from reb_action.judge.faults import find_run_fault
 from reb_action.judge.hallucinations import Observed
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
+from reb_action.judge.limit_hits import judge_limit_hits
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Framework, Level, Outcome
@@ -72,27 +73,12 @@ def judge_level(evidence: Evidence, level: Level) -> LevelResult:
     if early is None:
         assert spec.judge is not None  # noqa: S101
         seen = _within_sandbox(evidence, evidence.observations[spec.level])
-        result = _without_limit_fault(evidence, spec.judge(evidence.trial.manifest, seen), seen)
+        result = judge_limit_hits(evidence, spec.judge(evidence.trial.manifest, seen), seen)
         return replace(result, diagnosis=_diagnosis(evidence, result, seen))
     outcome, paper, reason = early
     if spec.level is Level.C0:
         return unobserved_imports(evidence.trial.manifest, outcome, reason)
     return LevelResult(level=spec.level, outcome=outcome, paper=paper, reason=reason)
-
-
-def _without_limit_fault(evidence: Evidence, result: LevelResult, seen: Observation) -> LevelResult:
-    """Make a failure invalid that a limit of the sandbox explains; a pass stays a pass.
-
-    Not at C0: there nothing of the repository runs, so only what the environment starts can use the
-    limits up. Whether pyright itself fails is found out without the environment.
-    """
-    if result.level is Level.C0 or seen.hits is None or result.outcome is not Outcome.FAILED:
-        return result
-    fault = find_limit_fault(seen.hits, evidence.limits)
-    if fault is None:
-        return result
-    reason = f"not measured: {result.reason}: {fault}"
-    return replace(result, outcome=Outcome.INVALID, paper=Outcome.INVALID, reason=reason)
 
 
 def _within_sandbox(evidence: Evidence, seen: Observation) -> Observation:

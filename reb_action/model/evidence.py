@@ -14,13 +14,15 @@ from reb_action.model.report import Report, ReportFault
 class Evidence:
     """Everything that a verdict rests on; None and absence say "not observed".
 
-    `logs` are those of the run levels, cut to their heads and tails.
+    `logs` are those of the run levels, cut to their heads and tails. `qualified_limits` are the
+    limits within which the known-good environment passed a level.
     """
 
     trial: Trial
     gpus_promised: int
     levels: tuple[Level, ...]
     limits: Limits | None = None
+    qualified_limits: Mapping[Level, Limits] = field(default_factory=dict[Level, Limits])
     agent_run: AgentRun | None = None
     freeze: Freeze | None = None
     report: Report | ReportFault | None = None

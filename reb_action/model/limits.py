@@ -17,19 +17,26 @@ class Limits:
 class LimitHits:
     """Limits that were hit: kernel counts of kills for memory and of processes not started.
 
-    `shm_full` and `disk_full` say that nothing, or next to nothing, was left.
+    `memory_refused` counts how often the sandbox's own limit of memory was reached: the kernel also
+    kills where the whole machine runs out. `shm_full` and `disk_full` say that nothing, or next to
+    nothing, was left.
     """
 
     memory_kills: int = 0
+    memory_refused: int = 0
     processes_refused: int = 0
     shm_full: bool = False
     disk_full: bool = False
 
     def since(self, before: "LimitHits") -> "LimitHits":
         """Return what was counted since an earlier look."""
+        kills = max(self.memory_kills - before.memory_kills, 0)
+        refused = max(self.memory_refused - before.memory_refused, 0)
         return replace(
             self,
-            memory_kills=max(self.memory_kills - before.memory_kills, 0),
+            memory_kills=kills,
+            # Without a kill the kernel only took back memory of its cache, which is no hit.
+            memory_refused=refused if kills else 0,
             processes_refused=max(self.processes_refused - before.processes_refused, 0),
         )
 
@@ -37,6 +44,7 @@ class LimitHits:
         """Return the sum of two counts."""
         return LimitHits(
             memory_kills=self.memory_kills + other.memory_kills,
+            memory_refused=self.memory_refused + other.memory_refused,
             processes_refused=self.processes_refused + other.processes_refused,
             shm_full=self.shm_full or other.shm_full,
             disk_full=self.disk_full or other.disk_full,

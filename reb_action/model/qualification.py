@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reb_action.model.limits import Limits
 from reb_action.model.manifest import Level, Outcome
 
 
@@ -21,6 +22,8 @@ class Qualification:
     `run` is the SHA-256 of what was run (see `corpus`), `framework` the version that the
     positive control's interpreter named, `hardware` the machine, `date` the day (ISO 8601).
     `left_out` are files of the commit that the checkout lacked, none of which the level reads.
+    `limits` are those of the container in which the positive control passed, None where there were
+    none, as in a local sandbox, and in records of before they were kept.
     """
 
     repository: str
@@ -33,3 +36,4 @@ class Qualification:
     positive: Control
     negatives: tuple[Control, ...]
     left_out: tuple[str, ...] = ()
+    limits: Limits | None = None

@@ -111,6 +111,7 @@ def _qualification(
             for sabotage, verdict in wrong.items()
             if oracle.must_fail(sabotage, (level,))
         ),
+        limits=plan.options.limits if plan.options.kind is Kind.DOCKER else None,
     )
 
 

@@ -11,12 +11,16 @@ from reb_action.model.limits import LimitHits
 _ROOT: Final = "/sys/fs/cgroup"
 # Version 2, then version 1. Within a container these are the container's own.
 _MEMORY: Final = (f"{_ROOT}/memory.events", f"{_ROOT}/memory/memory.oom_control")
+# Version 2 counts how often the limit was reached among its events. Version 1 has `failcnt` for
+# that, which newer kernels leave at 0: there the greatest use so far is compared with the limit.
+_MOST_USED: Final = f"{_ROOT}/memory/memory.max_usage_in_bytes"
+_MEMORY_LIMIT: Final = f"{_ROOT}/memory/memory.limit_in_bytes"
 _PROCESSES: Final = (f"{_ROOT}/pids.events", f"{_ROOT}/pids/pids.events")
 _FULL_BYTES: Final = 64 << 20
 """With less space than this, a program can no longer be installed."""
 
 LOOK: Final = f"""
-grep -sH . {" ".join(_MEMORY + _PROCESSES)}
+grep -sH . {" ".join((*_MEMORY, _MOST_USED, _MEMORY_LIMIT, *_PROCESSES))}
 stat -f -c 'disk:%a %S' "$1"
 """
 """A shell script for the inside of a container; its argument is a folder of the disk in question.
@@ -29,10 +33,14 @@ def parse_hits(lines: str) -> LimitHits:
     """Read the output of LOOK: lines of those files after their paths, and free blocks."""
     texts = [line.partition(":") for line in lines.splitlines()]
     memory = "\n".join(text for path, _, text in texts if path in _MEMORY)
+    numbers = {path: int(text) for path, _, text in texts if re.fullmatch(r"[0-9]{1,20}", text)}
+    kills = _number(memory, "oom_kill")
+    is_used_up = numbers.get(_MOST_USED, -1) >= numbers.get(_MEMORY_LIMIT, 0)
     processes = "\n".join(text for path, _, text in texts if path in _PROCESSES)
     blocks = re.search(r"^disk:(\d{1,15}) (\d{1,9})$", lines, re.MULTILINE)
     return LimitHits(
-        memory_kills=_number(memory, "oom_kill"),
+        memory_kills=kills,
+        memory_refused=_number(memory, "oom") + (kills if is_used_up else 0),
         processes_refused=_number(processes, "max"),
         disk_full=blocks is not None and int(blocks[1]) * int(blocks[2]) < _FULL_BYTES,
     )
@@ -40,7 +48,7 @@ def parse_hits(lines: str) -> LimitHits:
 
 def read_own_hits(folder: str) -> LimitHits:
     """Return the counts of this process's own group, or of the machine if there is no group."""
-    kills = _number(_own_memory_events(), "oom_kill")
+    kills = read_kills(Path("/proc/self/cgroup").read_text(encoding="utf-8"))
     if not Path(folder).is_dir():
         return LimitHits(memory_kills=kills)
     disk = os.statvfs(folder)
@@ -48,22 +56,28 @@ def read_own_hits(folder: str) -> LimitHits:
     return LimitHits(memory_kills=kills, disk_full=is_full)
 
 
-def _own_memory_events() -> str:
-    for path in _own_memory_files():
-        if path.is_file():
-            return path.read_text(encoding="utf-8", errors="replace")
-    return ""
+def read_kills(groups: str, *, root: Path = Path("/")) -> int:
+    """Return how many processes were killed for memory in a group, or on the machine.
+
+    `groups` is the text of /proc/PID/cgroup, `root` where /sys and /proc are.
+    """
+    for path in _list_memory_files(groups):
+        file = root / path.lstrip("/")
+        if file.is_file():
+            return _number(file.read_text(encoding="utf-8", errors="replace"), "oom_kill")
+    return 0
 
 
-def _own_memory_files() -> Iterator[Path]:
+def _list_memory_files(groups: str) -> Iterator[str]:
     """Yield where the counts may be: below the group's path, or at the root of a namespace."""
-    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+    for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
+        path = path.rstrip("/")
         if controllers == "":
-            yield Path(f"{_ROOT}{path}/memory.events")
+            yield f"{_ROOT}{path}/memory.events"
         if "memory" in controllers.split(","):
-            yield Path(f"{_ROOT}/memory{path}/memory.oom_control")
-    yield from map(Path, (*_MEMORY, "/proc/vmstat"))
+            yield f"{_ROOT}/memory{path}/memory.oom_control"
+    yield from (*_MEMORY, "/proc/vmstat")
 
 
 def _number(text: str, name: str) -> int:

@@ -57,6 +57,7 @@ def read(layout: SessionLayout) -> Evidence:
         gpus_promised=begun.spec.gpus,
         levels=begun.levels,
         limits=state.find_limits(layout),
+        qualified_limits=begun.qualified_limits,
         agent_run=_optional(layout.agent_run, AgentRun, kind="agent_run"),
         freeze=freeze,
         report=_report(freeze, data),

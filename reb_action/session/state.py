@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -74,7 +74,10 @@ class AgentChoice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """State between steps. `owner` called the steps; `busy` is the step that is at work."""
+    """State between steps. `owner` called the steps; `busy` is the step that is at work.
+
+    `qualified_limits` are the limits within which the known-good environment passed a level.
+    """
 
     trial: Trial
     agent: AgentChoice
@@ -84,6 +87,7 @@ class Session:
     handle: str = ""
     phase: Phase = Phase.STARTING
     busy: Process | None = None
+    qualified_limits: Mapping[Level, Limits] = field(default_factory=dict[Level, Limits])
 
 
 def load(layout: SessionLayout) -> Session:

@@ -12,6 +12,7 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.agents.environment import settings
 from reb_action.agents.spec import AgentSpec
+from reb_action.corpus.qualification import find_limits
 from reb_action.errors import UsageError
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Trial
@@ -142,6 +143,7 @@ def _session(
         spec=spec,
         owner=state.process(owner),
         busy=state.process(os.getpid()),
+        qualified_limits=find_limits(trial.manifest, options.levels),
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from reb_action import documents
 from reb_action.corpus import qualification
+from reb_action.model.limits import Limits
 from reb_action.model.manifest import Framework, Level, Outcome
 from reb_action.model.qualification import Control, Qualification
 from tests.support.evidence import MANIFEST
@@ -90,3 +91,17 @@ def test_record_of_another_run_is_not_found(keep):
     keep(kept)
     assert qualification.find_record(MANIFEST, Level.C1) == kept
     assert qualification.find_record(replace(MANIFEST, commit="f" * 40), Level.C1) is None
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        (record(), {}),
+        (replace(record(), limits=Limits(memory_mib=4096)), {Level.C1: Limits(memory_mib=4096)}),
+        (replace(record(negatives=(Outcome.PASSED,)), limits=Limits()), {}),
+    ],
+    ids=["no limits", "qualified", "not qualified"],
+)
+def test_limits_are_those_of_qualified_levels(keep, kept, expected):
+    keep(kept)
+    assert qualification.find_limits(MANIFEST, (Level.C0, Level.C1)) == expected

@@ -1,11 +1,12 @@
 """The defaults of a sandbox's limits come from the machine, less a reserve."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reb_action.model.limits import LimitHits
-from reb_action.sandbox.cgroup import parse_hits
+from reb_action.sandbox.cgroup import parse_hits, read_kills
 from reb_action.sandbox.machine import choose_limits, find_default_limits
 
 
@@ -40,16 +41,66 @@ VERSION_1 = """
 /sys/fs/cgroup/memory/memory.oom_control:oom_kill_disable 0
 /sys/fs/cgroup/memory/memory.oom_control:under_oom 0
 /sys/fs/cgroup/memory/memory.oom_control:oom_kill 3
+/sys/fs/cgroup/memory/memory.max_usage_in_bytes:268435456
+/sys/fs/cgroup/memory/memory.limit_in_bytes:268435456
 /sys/fs/cgroup/pids/pids.events:max 7
 disk:1000 4096
 """
 
 
-@pytest.mark.parametrize(("lines", "disk_full"), [(VERSION_2, False), (VERSION_1, True)])
-def test_counts_are_read_in_both_versions_of_cgroups(lines: str, disk_full: bool):
+@pytest.mark.parametrize(
+    ("lines", "refused", "disk_full"),
+    [
+        (VERSION_2, 2, False),
+        (VERSION_2.replace("oom 2", "oom 0"), 0, False),
+        (VERSION_1, 3, True),
+        (VERSION_1.replace("usage_in_bytes:26", "usage_in_bytes:25"), 0, True),
+    ],
+    ids=["version 2", "version 2, machine", "version 1", "version 1, machine"],
+)
+def test_counts_are_read_in_both_versions_of_cgroups(lines: str, refused: int, disk_full: bool):
     expected = LimitHits(memory_kills=3, processes_refused=7, disk_full=disk_full)
-    assert parse_hits(lines) == expected
+    assert parse_hits(lines) == replace(expected, memory_refused=refused)
+
+
+def test_memory_that_the_kernel_takes_back_from_its_cache_is_no_hit():
+    assert LimitHits(memory_refused=40).since(LimitHits(memory_refused=2)) == LimitHits()
 
 
 def test_nothing_that_can_be_read_is_no_hit():
     assert parse_hits("") == LimitHits()
+
+
+CGROUP = "sys/fs/cgroup"
+
+
+@pytest.mark.parametrize(
+    ("groups", "file"),
+    [
+        ("0::/user.slice/runner.service\n", f"{CGROUP}/user.slice/runner.service/memory.events"),
+        ("0::/\n", f"{CGROUP}/memory.events"),
+        ("0::/../other\n", f"{CGROUP}/memory.events"),
+        ("9:memory:/docker/5f\n0::/\n", f"{CGROUP}/memory/docker/5f/memory.oom_control"),
+        ("9:cpu,memory:/docker/5f\n", f"{CGROUP}/memory/memory.oom_control"),
+        ("0::/\n", "proc/vmstat"),
+        ("", "proc/vmstat"),
+    ],
+    ids=[
+        "version 2",
+        "version 2, own namespace",
+        "version 2, outside of the namespace",
+        "version 1",
+        "version 1, own namespace",
+        "no controller of memory",
+        "no group",
+    ],
+)
+def test_kills_are_counted_in_the_own_group(tmp_path: Path, groups: str, file: str):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text("oom 8\noom_kill 5\noom_group_kill 9\n", encoding="ascii")
+    assert read_kills(groups, root=tmp_path) == 5
+
+
+def test_nothing_is_counted_where_nothing_can_be_read(tmp_path: Path):
+    assert read_kills("0::/\n", root=tmp_path) == 0

@@ -3,6 +3,7 @@
 import http.client
 import socket
 import ssl
+from dataclasses import replace
 
 from reb_action.agents.run.launch import SetupFault
 from reb_action.model.agent import Account, Ending, Tally, Usage
@@ -13,6 +14,7 @@ from tests.support.faults import (
     BROKEN_OFF,
     CLOSED,
     KILLED,
+    LIMITS,
     OK,
     OVER,
     REPORT,
@@ -35,6 +37,7 @@ _NO_PROGRAM = SetupFault(
 _BUDGET = Tally(usage=Usage(turns=9), calls=9, limit="the budget of 9 model calls is used up")
 _HOPELESS = tally_of(_429)
 _OUT_OF_MEMORY = LimitHits(memory_kills=1)
+_OWN_LIMIT = LimitHits(memory_kills=1, memory_refused=3)
 
 
 def vendor(name, failure, **more):
@@ -110,6 +113,20 @@ FAULTS = (
                run=run(exit_code=1, hits=LimitHits(processes_refused=9))),
     LevelFault(group="disk", name="entry point on a full disk",
                run=run(exit_code=1, hits=LimitHits(disk_full=True))),
+    LevelFault(group="memory", name="qualified entry point killed for memory",
+               run=run(exit_code=-9, hits=_OWN_LIMIT), qualified=LIMITS),
+    LevelFault(group="memory", name="qualified with more memory, killed for memory",
+               run=run(exit_code=-9, hits=_OWN_LIMIT), qualified=replace(LIMITS, memory_mib=8193)),
+    LevelFault(group="memory", name="qualified, killed when the machine had no memory left",
+               run=run(exit_code=-9, hits=_OUT_OF_MEMORY), qualified=LIMITS),
+    LevelFault(group="memory", name="qualified entry point fills the shared memory",
+               run=run(exit_code=-7, hits=LimitHits(shm_full=True)), qualified=LIMITS),
+    LevelFault(group="processes", name="qualified entry point cannot start threads",
+               run=run(exit_code=1, hits=LimitHits(processes_refused=9)), qualified=LIMITS),
+    LevelFault(group="disk", name="qualified entry point on a full disk",
+               run=run(exit_code=1, hits=LimitHits(disk_full=True)), qualified=LIMITS),
+    LevelFault(group="disk", name="qualified, killed for memory on a full disk",
+               run=run(exit_code=-9, hits=replace(_OWN_LIMIT, disk_full=True)), qualified=LIMITS),
     # set-up
     AgentFault(group="set-up", name="set-up slower than its limit", ended=None, setup=_SLOW_SETUP),
     AgentFault(group="set-up", name="agent's program missing", ended=None, setup=_NO_PROGRAM),

@@ -117,12 +117,14 @@ class LevelFault:
     group: str
     name: str
     run: object = None
+    qualified: Limits | None = None
 
     def result(self):
         """Return what the verdict, and the gate, say of it."""
         changes = {"C1": self.run}
         seen = {**evidence().observations, **{Level(name): one for name, one in changes.items()}}
-        verdict = judge(evidence(observations=seen, limits=LIMITS))
+        qualified = {} if self.qualified is None else {Level.C1: self.qualified}
+        verdict = judge(evidence(observations=seen, limits=LIMITS, qualified_limits=qualified))
         result = verdict.result(Level.C1)
         return f"C1 {result.outcome}: {result.reason}; gate {gate_of(verdict)}"
 
