@@ -84,7 +84,7 @@ def _choose_limits(runner: RunnerOptions, manifest: Manifest) -> Limits:
     """Return the limits of the sandbox; it lives as long as all time limits of the trial allow."""
     default, place = find_default_limits(), runner.place
     memory_mib = place.memory_mib or default.memory_mib
-    agent = deadline.agent_seconds(runner.agent_seconds, 2 * runner.setup_seconds)
+    agent = deadline.agent_seconds(runner.agent_seconds, 2 * runner.setup_seconds, runner.protocol)
     return Limits(
         memory_mib=memory_mib,
         shm_mib=place.shm_mib or min(default.shm_mib, memory_mib),

@@ -126,7 +126,7 @@ def _wishes(
 
 def _longest_seconds(manifest: Manifest, contender: Contender, runner: RunnerOptions) -> int:
     choice = contender.choice
-    agent = deadline.agent_seconds(choice.total_seconds, choice.setup_seconds)
+    agent = deadline.agent_seconds(choice.total_seconds, choice.setup_seconds, choice.protocol)
     return deadline.trial_seconds(manifest, runner.levels, agent)
 
 

@@ -37,6 +37,11 @@ class Protocol(StrEnum):
     STANDARD = "standard"
     PAPER = "paper"
 
+    @property
+    def starts(self) -> int:
+        """How often the agent is started at most, each time with its full clock."""
+        return 2 if self is Protocol.PAPER else 1
+
 
 class Key(StrEnum):
     """Where the key of the model was: at the gateway, or with the agent as a stated exception."""

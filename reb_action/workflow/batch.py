@@ -117,7 +117,7 @@ class Batch:
         """Begin as many trials as there is room for; return those that wait."""
         while waiting and len(self._running) < self._jobs:
             job = waiting[0]
-            shortage = _time_shortage(job, self._ends_at)
+            shortage = time_shortage(job, self._ends_at)
             if shortage is not None:
                 self._view.tell("", shortage)
                 return waiting
@@ -170,10 +170,14 @@ def _join(trial: TrialProcess) -> int | None:
     return trial.process.exitcode
 
 
-def _time_shortage(job: Job, ends_at: float | None) -> str | None:
+def time_shortage(job: Job, ends_at: float | None) -> str | None:
+    """Return why a trial must not begin, or None if it ends before its job."""
     if ends_at is None:
         return None
     trial = job.options
-    agent_seconds = deadline.agent_seconds(trial.agent.total_seconds, trial.agent.setup_seconds)
+    choice = trial.agent
+    agent_seconds = deadline.agent_seconds(
+        choice.total_seconds, choice.setup_seconds, choice.protocol
+    )
     needed = deadline.trial_seconds(trial.manifest, trial.levels, agent_seconds)
     return deadline.shortage(job.id, needed, ends_at - time.time())

@@ -4,6 +4,7 @@ import time
 from typing import Final
 
 from reb_action.errors import DeadlineError
+from reb_action.model.agent import Protocol
 from reb_action.model.manifest import Level, Manifest
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
@@ -22,9 +23,9 @@ _DECOY: Final = 300
 _AROUND: Final = 120
 
 
-def agent_seconds(total: int, setup: int) -> int:
-    """Return the maximum duration of the agent's step."""
-    return total + setup + _FREEZE
+def agent_seconds(total: int, setup: int, protocol: Protocol) -> int:
+    """Return the maximum duration of the agent's step, with the retry of the paper's protocol."""
+    return total * protocol.starts + setup + _FREEZE
 
 
 def level_seconds(manifest: Manifest, level: Level) -> int:
@@ -58,7 +59,7 @@ def demand_time(layout: SessionLayout, level: Level | None, ends_at: int | None)
     session = state.load(layout)
     choice = session.agent
     if level is None:
-        needed = agent_seconds(choice.total_seconds, choice.setup_seconds)
+        needed = agent_seconds(choice.total_seconds, choice.setup_seconds, choice.protocol)
     else:
         needed = level_seconds(session.trial.manifest, level)
     reason = shortage(level or "the agent", needed, ends_at - time.time())
