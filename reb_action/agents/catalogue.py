@@ -26,6 +26,7 @@ from reb_action.model.agent import Dialect
 AGENTS: Final = (
     *("nop", "replay", "command", "pip", "uv"),
     *("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent", "nexau"),
+    "nexau-paper",
 )
 """The agents that come with us, each a file of this folder."""
 

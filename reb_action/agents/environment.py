@@ -38,6 +38,10 @@ SETTINGS: Final = (
 )
 """What of the harness's own environment an agent gets: package indexes, CA bundles, proxies."""
 
+# Git reads numbered pairs of variables, such as url.ADDRESS.insteadOf for a mirror.
+_INSTALLATION: Final = re.compile(
+    r"UV_PYTHON_INSTALL_MIRROR|GIT_CONFIG_(?:COUNT|(?:KEY|VALUE)_\d+)"
+)
 _NO_PROXY: Final = ("NO_PROXY", "no_proxy")
 _FOLDERS: Final = (
     "/usr/local/nvidia/bin",
@@ -54,13 +58,27 @@ _FOLDERS: Final = (
 def settings(environ: Mapping[str, str]) -> dict[str, str]:
     """Return what passes through to an agent; raises UsageError where it holds a password."""
     passed = {name: environ[name] for name in SETTINGS if name in environ}
+    _refuse_passwords(passed)
+    return passed
+
+
+def installation_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what passes through to the installation of an agent: also mirrors of git and Python.
+
+    Raises UsageError where a value holds a password: an installation is kept and mounted.
+    """
+    passed = {name: text for name, text in environ.items() if _INSTALLATION.fullmatch(name)}
+    _refuse_passwords(passed)
+    return {**settings(environ), **passed}
+
+
+def _refuse_passwords(passed: Mapping[str, str]) -> None:
     for name, value in passed.items():
         if re.search(r"://[^/\s]*@", value):
             raise UsageError(
                 f"{name} holds a user name or password, which an agent would read;"
                 " use an address without one, or unset it"
             )
-    return passed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

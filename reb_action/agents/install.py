@@ -69,7 +69,7 @@ def ensure(
     """Return the folder of the agent's program, installed now if it is not there yet.
 
     Raises ToolchainError when that fails or takes more than `seconds`. `settings` are those of
-    `environment.settings`: package indexes, CA bundles, proxies.
+    `environment.installation_settings`: package indexes, CA bundles, proxies.
     """
     folder = place(spec, kind=kind, image=image, cache=cache)
     if folder is None or spec.install is None:

@@ -1,12 +1,14 @@
 """The agents as plain lines of at most 80 characters; a fault may be longer."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Final
 
 from reb_action.model.agent import AgentList, ListedAgent
 from reb_action.render.escape import log
 
 _COMMIT_DIGITS: Final = 12
+_WIDTH: Final = 80
 
 
 def agent_lines(listing: AgentList) -> Iterator[str]:
@@ -14,7 +16,7 @@ def agent_lines(listing: AgentList) -> Iterator[str]:
     width = max(len(agent.name) for agent in listing.agents)
     faults = _agents_by_fault(listing)
     for agent in listing.agents:
-        first, *rest = _facts(agent)
+        first, *rest = (line for fact in _facts(agent) for line in wrap(fact, _WIDTH - width - 2))
         yield f"{agent.name:{width}}  {first}"
         own = (f"missing here: {log(fault)}" for fault in agent.missing if len(faults[fault]) == 1)
         yield from (f"{'':{width}}  {line}" for line in (*rest, *own))
@@ -23,7 +25,7 @@ def agent_lines(listing: AgentList) -> Iterator[str]:
             yield f"missing here for every agent: {log(fault)}"
         elif len(names) > 1:
             yield f"missing here for {len(names)} agents: {log(fault)}"
-            yield f"  {', '.join(names)}"
+            yield from (f"  {line}" for line in wrap(", ".join(names), _WIDTH - 2))
 
 
 def _agents_by_fault(listing: AgentList) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
-from reb_action.agents.environment import settings
+from reb_action.agents.environment import installation_settings
 from reb_action.agents.spec import AgentSpec
 from reb_action.corpus.qualification import find_limits
 from reb_action.errors import UsageError
@@ -81,7 +81,7 @@ def _with_program(
         kind=begun.spec.kind,
         image=begun.spec.image,
         cache=install.cache_folder(environ),
-        settings=settings(environ),
+        settings=installation_settings(environ),
         seconds=begun.agent.setup_seconds,
     )
     return replace(begun, spec=replace(begun.spec, agent_mount=str(folder)))

@@ -33,7 +33,7 @@ def test_agent_with_a_model_lacks_its_key_and_tools(
     here = Here(kind=Kind.LOCAL, image=None, environ={}, cache=tmp_path)
     assert listed(here, "codex").missing == ("REB_MODEL_KEY", "npm")
     assert listed(here, "nexau").missing == ("REB_MODEL_KEY", "uv", "git")
-    assert listed(here, "nexau").needs == ("a model", "Python 3.12")
+    assert listed(here, "nexau").needs == ("a model", "Python >=3.12,<3.14")
     with_key = Here(kind=Kind.LOCAL, image=None, environ={"REB_MODEL_KEY": "k"}, cache=tmp_path)
     assert listed(with_key, "codex").missing == ("npm",)
 

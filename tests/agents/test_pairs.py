@@ -80,7 +80,7 @@ def test_row_of_the_table_is_what_reb_does(row):
 def test_every_agent_with_a_model_has_a_row_that_works():
     names = ("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent")
     working = {name for name, _, _, works in table() if works == "yes"}
-    assert working == {*names, "nexau"}
+    assert working == {*names, "nexau", "nexau-paper"}
 
 
 @pytest.mark.parametrize(("name", "model", "url"), examples())

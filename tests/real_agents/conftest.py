@@ -1,12 +1,14 @@
 """Real agents in containers, against the scripted model behind the gateway.
 
-`REB_AGENTS=1 pytest tests/agents` runs them: they are installed from the package indexes, 2 GB in
-all, once for a machine. Without the variable they are skipped. See docs/agents.md.
+`REB_AGENTS=1 pytest tests/real_agents` runs them: they are installed from the package indexes, 2 GB
+in all, once for a machine. Without the variable they are skipped. See docs/agents.md.
 """
 
 import json
 import os
 import shutil
+import socket
+import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from reb_action.documents import read
 from reb_action.errors import ToolchainError
 from reb_action.gateway import Budget
 from reb_action.model.agent import AgentRun
+from reb_action.sandbox.docker.engine import connect
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice, ModelChoice
@@ -75,8 +78,34 @@ def scripted():
         yield server
 
 
+@pytest.fixture(scope="session")
+def mirror():
+    """Return git's settings for containers that reach no public repository: they ask a server here.
+
+    REB_MIRRORS is a folder of git repositories, `OWNER/NAME`.
+    """
+    folder = os.environ.get("REB_MIRRORS")
+    if not folder:
+        yield {}
+        return
+    bridge = connect().client.networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
+    with socket.socket() as free:
+        free.bind((bridge, 0))
+        port = free.getsockname()[1]
+    argv = ("git", "daemon", "--export-all", f"--base-path={folder}", f"--listen={bridge}")
+    # A pinned commit is asked for by its hash.
+    wants = ("-c", "uploadpack.allowAnySHA1InWant=true", "-c", "safe.directory=*")
+    with subprocess.Popen((argv[0], *wants, *argv[1:], f"--port={port}")) as server:
+        yield {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.git://{bridge}:{port}/.insteadOf",
+            "GIT_CONFIG_VALUE_0": "https://github.com/",
+        }
+        server.terminate()
+
+
 @pytest.fixture
-def play(tmp_path, image, scripted):
+def play(tmp_path, image, scripted, mirror):
     """Return a function that lets an agent work to its end, once for each test.
 
     `file` is an agent file to take instead of our own, `files` what the repository brings.
@@ -117,11 +146,11 @@ def play(tmp_path, image, scripted):
             network=Network.NONE,
             limits=LIMITS,
         )
-        environ = {**os.environ, "REB_MODEL_KEY": KEY}
+        environ = {**os.environ, "REB_MODEL_KEY": KEY, **mirror}
         try:
             start.start(options, owner=os.getpid(), environ=environ, tell=print)
         except ToolchainError as error:
-            if name != "nexau":
+            if not name.startswith("nexau"):
                 raise
             pytest.skip(f"NexAU is on no package index: {error}")
         if during is not None:

@@ -2,6 +2,6 @@
 
 AGENTS = (
     *("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent"),
-    # Skipped where it cannot be installed from its repository.
-    "nexau",
+    # Skipped where they cannot be installed from their repositories.
+    *("nexau", "nexau-paper"),
 )

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,16 @@ from reb_action.agents.parsers.events import (
     plus,
     text,
 )
-from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, answered, calls_of
+from reb_action.agents.parsers.steps import (
+    Call,
+    Reading,
+    Speaker,
+    Step,
+    answered,
+    calls_of,
+    join_steps,
+)
+from reb_action.documents import Json
 from reb_action.model.agent import Account, Ending, Usage
 
 _LIMITS: Final = ("error_max_turns", "error_max_budget_usd")
@@ -64,21 +74,40 @@ def ended(closing: Event) -> tuple[Ending | None, str | None]:
 
 
 def steps(events: Iterable[Event]) -> Iterator[Step]:
-    """Yield what was said, one step for each message of the model."""
-    for event in events:
-        kind, message = event.get("type"), child(event, "message")
-        if kind == "assistant":
-            blocks = tuple(children(message, "content"))
-            yield Step(
-                speaker=Speaker.AGENT,
-                message=flat([dict(one) for one in blocks if one.get("type") == "text"]),
-                reasoning="\n".join(filter(None, (text(one, "thinking") for one in blocks)))
-                or None,
-                calls=tuple(_call(one) for one in blocks if one.get("type") == "tool_use"),
-                time=iso(event.get("timestamp")),
-            )
-        elif kind == "user" and (said := flat(message.get("content"))):
-            yield Step(speaker=Speaker.USER, message=said, time=iso(event.get("timestamp")))
+    """Yield what was said, one step for each message of the model.
+
+    A message comes in several events, one for each of its blocks, with the same id.
+    """
+    told = (event for event in events if event.get("type") in ("assistant", "user"))
+    for (kind, name), group in groupby(told, _message_of):
+        parts = tuple(group)
+        if kind == "assistant" and name is not None:
+            yield join_steps(*(_part(event) for event in parts))
+            continue
+        for event in parts:
+            yield from _single(event)
+
+
+def _message_of(event: Event) -> tuple[Json, str | None]:
+    return event.get("type"), text(child(event, "message"), "id")
+
+
+def _single(event: Event) -> Iterator[Step]:
+    if event.get("type") == "assistant":
+        yield _part(event)
+    elif said := flat(child(event, "message").get("content")):
+        yield Step(speaker=Speaker.USER, message=said, time=iso(event.get("timestamp")))
+
+
+def _part(event: Event) -> Step:
+    blocks = tuple(children(child(event, "message"), "content"))
+    return Step(
+        speaker=Speaker.AGENT,
+        message=flat([dict(one) for one in blocks if one.get("type") == "text"]),
+        reasoning="\n".join(filter(None, (text(one, "thinking") for one in blocks))) or None,
+        calls=tuple(_call(one) for one in blocks if one.get("type") == "tool_use"),
+        time=iso(event.get("timestamp")),
+    )
 
 
 def results(events: Iterable[Event]) -> dict[str, str]:

@@ -1,34 +1,40 @@
 """Codex's `exec --json`: one turn, closed by `turn.completed` or `turn.failed`.
 
 Its input tokens include the cache, its output tokens the reasoning. An item of the type `error` is
-a warning. How often it asked the model stands in none of its events.
+a warning. How often it asked the model stands in the files of its session alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from reb_action.agents.parsers.codex_session import read_session, read_usage
 from reb_action.agents.parsers.events import Event, child, count, last, lines, text
-from reb_action.agents.parsers.steps import Call, Reading, Speaker, Step, calls_of
-from reb_action.model.agent import Account, Ending, Usage
+from reb_action.agents.parsers.steps import (
+    Call,
+    Reading,
+    Speaker,
+    Step,
+    calls_of,
+    join_texts,
+    of_answers,
+)
+from reb_action.model.agent import Account, Ending
 
 
 def read(folder: Path) -> Reading:
-    """Read the events on standard output."""
+    """Read the events on standard output, and the files of its session for single turns."""
     events = tuple(lines(folder / "stdout"))
-    spoken = tuple(_steps(events))
-    ending, detail = _ended(events)
+    told, session = tuple(_steps(events)), read_session(folder)
+    ended = _ended(events)
     used = child(last(events, "turn.completed"), "usage")
-    usage = Usage(
-        input_tokens=count(used, "input_tokens"),
-        cache_read_tokens=count(used, "cached_input_tokens"),
-        cache_write_tokens=count(used, "cache_write_input_tokens") or None,
-        output_tokens=count(used, "output_tokens"),
-        tool_calls=calls_of(spoken),
-    )
-    return Reading(
-        account=Account(ending=ending, detail=detail, usage=usage if used else None),
-        steps=spoken,
-    )
+    answers = [step.usage for step in session if step.usage is not None]
+    if not used:
+        # Killed before its only event of usage, or failed.
+        return of_answers(session or tuple(join_texts(told)), answers, ended)
+    usage = replace(read_usage(used), turns=len(answers) or None, tool_calls=calls_of(told))
+    account = Account(ending=ended[0], detail=ended[1], usage=usage)
+    return Reading(account=account, steps=session or tuple(join_texts(told)))
 
 
 def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:

@@ -1,6 +1,6 @@
 """What is read from an agent's events, whoever the agent is: its account and its steps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -94,6 +94,38 @@ def beside_cache(
         cache_write_tokens=written or None,
         output_tokens=output,
     )
+
+
+def join_steps(*steps: Step) -> Step:
+    """Return the parts of one turn, which some agents tell one by one, as one step."""
+    first = steps[0]
+    return replace(
+        first,
+        message="\n".join(step.message for step in steps if step.message),
+        reasoning="\n".join(step.reasoning for step in steps if step.reasoning) or None,
+        calls=tuple(call for step in steps for call in step.calls),
+        usage=next((step.usage for step in steps if step.usage is not None), None),
+        time=next((step.time for step in steps if step.time is not None), None),
+    )
+
+
+def join_texts(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield turns where nothing tells them apart: texts belong to the call that follows them."""
+    waiting: list[Step] = []
+    for step in steps:
+        waiting.append(step)
+        if step.calls or step.speaker is not Speaker.AGENT:
+            yield from _turn(waiting)
+            waiting = []
+    yield from _turn(waiting)
+
+
+def _turn(parts: list[Step]) -> Iterator[Step]:
+    """Yield the agent's parts as one step, and what another says as a step of its own."""
+    own = [part for part in parts if part.speaker is Speaker.AGENT]
+    if own:
+        yield join_steps(*own)
+    yield from (part for part in parts if part.speaker is not Speaker.AGENT)
 
 
 def calls_of(steps: Iterable[Step]) -> int:

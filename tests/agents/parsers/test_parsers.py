@@ -30,7 +30,7 @@ MULTI = Usage(
 )
 USED = {
     Parser.CLAUDE_CODE: replace(MULTI, input_tokens=33670, cache_write_tokens=1600),
-    # Neither says how often it asked.
+    # Neither says how often it asked; Codex's session files, which do, were not recorded.
     Parser.CODEX: replace(MULTI, turns=None),
     Parser.GEMINI_CLI: replace(MULTI, turns=None),
     # The request for a title had the first numbers; it is in none of the events.
@@ -234,11 +234,11 @@ def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
         "agent": {"name": "codex", "version": "1", "model_name": "scripted-1"},
         "steps": [
             {"step_id": 1, "source": "user", "message": "# Task"},
-            {"step_id": 2, "source": "agent", "message": "", "reasoning_content": "hm"},
             {
-                "step_id": 3,
+                "step_id": 2,
                 "source": "agent",
                 "message": "",
+                "reasoning_content": "hm",
                 "tool_calls": [call],
                 "observation": {"results": [result]},
             },
@@ -246,10 +246,88 @@ def test_trajectory_is_in_the_shared_form(tmp_path: Path) -> None:
         "final_metrics": {
             "total_prompt_tokens": 10,
             "total_completion_tokens": 2,
-            "total_steps": 3,
+            "total_steps": 2,
         },
         "extra": {"source": "events"},
     }
+
+
+def rollout(*payloads: tuple[str, Json]) -> str:
+    """Return lines of a session file of Codex, a second apart."""
+    lines = (
+        {"timestamp": f"2026-01-01T00:00:{n:02}Z", "type": kind, "payload": payload}
+        for n, (kind, payload) in enumerate(payloads)
+    )
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def spent(tokens: int) -> tuple[str, Json]:
+    usage = {"input_tokens": tokens, "cached_input_tokens": 1, "output_tokens": 2}
+    return "token_usage_record", {"usage": usage}
+
+
+def called(name: str) -> tuple[str, Json]:
+    call = {"type": "function_call", "name": "exec_command", "call_id": name}
+    return "response_item", {**call, "arguments": json.dumps({"cmd": name})}
+
+
+def printed(name: str) -> tuple[str, Json]:
+    return "response_item", {"type": "function_call_output", "call_id": name, "output": "x"}
+
+
+def test_session_of_codex_is_one_step_for_each_turn(tmp_path: Path) -> None:
+    reasoning = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+    task = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "t"}]}
+    said = {"type": "message", "role": "assistant", "content": [{"text": "Done."}]}
+    folder = tmp_path / "sessions" / "2026"
+    folder.mkdir(parents=True)
+    (folder / "rollout-1.jsonl").write_text(
+        rollout(
+            ("response_item", task),
+            *(("response_item", reasoning), called("a"), called("b"), spent(10)),
+            *(printed("a"), printed("b"), ("response_item", said), spent(20), called("c")),
+        )
+    )
+    found = reading(Parser.CODEX, tmp_path)
+    assert found is not None
+    assert [
+        (step.message, step.reasoning, [(call.id, call.result) for call in step.calls], step.time)
+        for step in found.steps
+    ] == [
+        ("", "hm", [("a", "x"), ("b", "x")], "2026-01-01T00:00:01Z"),
+        ("Done.", None, [], "2026-01-01T00:00:07Z"),
+        # The answer was cut before its usage was known.
+        ("", None, [("c", None)], "2026-01-01T00:00:09Z"),
+    ]
+    used = [step.usage and step.usage.input_tokens for step in found.steps]
+    assert used == [10, 20, None]
+    assert found.account.usage is not None
+    assert found.account.usage.turns == 2
+
+
+@pytest.mark.parametrize("parser", [Parser.CLAUDE_CODE, Parser.QWEN_CODE])
+def test_blocks_of_one_message_are_one_step(parser: Parser, tmp_path: Path) -> None:
+    def block(message: str, /, **content: Json) -> Json:
+        return {"type": "assistant", "message": {"id": message, "content": [content]}}
+
+    call = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": "b", "content": "out"}
+    events = (
+        block("1", type="thinking", thinking="hm"),
+        block("1", type="text", text="I look."),
+        block("1", **call, id="a"),
+        block("1", **call, id="b"),
+        {"type": "user", "message": {"content": [result]}},
+        block("2", type="text", text="Done."),
+    )
+    (tmp_path / "stdout").write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    found = reading(parser, tmp_path)
+    assert found is not None
+    assert [(step.message, len(step.calls)) for step in found.steps] == [
+        ("I look.", 2),
+        ("Done.", 0),
+    ]
+    assert [call.result for call in found.steps[0].calls] == [None, "out"]
 
 
 LONG = "9.9\n::error::x \x1b[31m<b>\u202e" + "v" * 5000

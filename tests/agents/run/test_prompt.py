@@ -146,4 +146,5 @@ def test_agents_are_root_where_the_paper_ran_them_as_root():
     assert root == {
         "codex": PaperSetup(root=True),
         "nexau": PaperSetup(root=True, task=Task.NEXAU),
+        "nexau-paper": PaperSetup(root=True, task=Task.NEXAU),
     }

@@ -63,7 +63,9 @@ def events(turn, ask, counts):
         yield _event("content_block_delta", index=0, delta=delta)
     yield _event("content_block_stop", index=0)
     delta = {"stop_reason": _reason(turn), "stop_sequence": None}
-    yield _event("message_delta", delta=delta, usage={"output_tokens": counts.output})
+    # Cumulative, as the vendor sends it; NexAU 0.3.4 reads the input from here alone.
+    usage = {**_input(counts), "output_tokens": counts.output}
+    yield _event("message_delta", delta=delta, usage=usage)
     yield _event("message_stop")
 
 
