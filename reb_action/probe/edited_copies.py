@@ -52,19 +52,12 @@ def scan_modules(
 ) -> ModuleScan:
     """Return the modules that stand for others, by name; no code of any is run.
 
-    It is told and nothing more: which of them a run imports, no look can tell. `own_hooks` are
-    those that were seen before; those of the interpreter `start` are looked for.
+    They are reported only: which of them a run imports cannot be seen from outside. `own_hooks`
+    are those that were seen before; those of the interpreter `start` are looked for.
     """
-    modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
-    own: set[str] = set()
-    for place, below, file in list_own_modules(source):
-        edition = (file.size_bytes, file.blob_sha1)
-        modules[place.stem if not below else place.name].setdefault(below, []).append(edition)
-        own.add(f"{context.layout.repository}/{place}")
     question = {
+        **_own_modules(context, source),
         "search_paths": [*sorted(_started(context)), *search_paths],
-        "own": sorted(own),
-        "modules": modules,
         "repository": context.layout.repository,
         "tracked": [file.path for file in source.files],
         "standard": sorted(STANDARD_LIBRARY),
@@ -81,21 +74,32 @@ def scan_modules(
             timeout_seconds=_TIMEOUT_SECONDS,
         )
     )
-    seen = answer_of(ended.stdout, _Answer)
-    if seen is None:
+    answer = answer_of(ended.stdout, _Answer)
+    if answer is None:
         return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,), hooks=(*own_hooks, _UNSEEN))
     variables = start.environment if start else ()
     packages = {
-        hook: probe_hooks.identify_hook(hook, hashes, seen.optional, variables)
-        for hook, hashes in seen.hooks.items()
+        hook: probe_hooks.identify_hook(hook, hashes, answer.optional, variables)
+        for hook, hashes in answer.hooks.items()
     }
     known = {hook: package for hook, package in packages.items() if package is not None}
     return ModuleScan(
-        copies=seen.copies,
-        shadowing=seen.shadowing,
-        hooks=tuple(seen.hooks),
+        copies=answer.copies,
+        shadowing=answer.shadowing,
+        hooks=tuple(answer.hooks),
         known_hooks=known,
     )
+
+
+def _own_modules(context: ProbeContext, source: Source) -> dict[str, object]:
+    """Return the paths of the repository's modules, and by name the size and hash of each file."""
+    modules: defaultdict[str, dict[str, list[tuple[int, str]]]] = defaultdict(dict)
+    own: set[str] = set()
+    for place, below, file in list_own_modules(source):
+        edition = (file.size_bytes, file.blob_sha1)
+        modules[place.stem if not below else place.name].setdefault(below, []).append(edition)
+        own.add(f"{context.layout.repository}/{place}")
+    return {"own": sorted(own), "modules": modules}
 
 
 def _started(context: ProbeContext) -> Iterator[str]:

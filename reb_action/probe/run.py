@@ -84,6 +84,11 @@ class _Entry:
         names = make_names(self.context, self.report, self.point, "{out}")
         return fill_all(self.point.argv, names)
 
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the entry point starts several processes, each on a GPU of its own."""
+        return self.point.ranks > 1
+
     def find_obstacle(self) -> str | None:
         """Return why its launches cannot be counted."""
         folder, manifest = self.source.folder, self.context.manifest
@@ -112,9 +117,8 @@ def observe_run(
     entry = _Entry(
         context=context, source=source, report=report, level=level, checkout=checkout, prefix=prefix
     )
-    several = entry.point.ranks > 1
-    obstacle = entry.find_obstacle() if several else None
-    counted = several and obstacle is None
+    obstacle = entry.find_obstacle() if entry.has_ranks else None
+    counted = entry.has_ranks and obstacle is None
     decoy_first = checkout.fault is None and int(make_nonce(), 16) % 2 == 0
     decoy = _run_decoy(entry, counted=counted) if decoy_first else None
     if checkout.fault is not None:
@@ -124,8 +128,20 @@ def observe_run(
     changed = checkout.changes()
     if decoy is None and real.holds and checkout.fault is None:
         decoy = _run_decoy(entry, counted=counted)
+    observation = replace(
+        _describe_run(entry, real, decoy, gpus),
+        changed=changed,
+        launches=_sum_up(real, decoy, obstacle) if entry.has_ranks else None,
+    )
+    return _count_again(entry, observation), real.seen.log
+
+
+def _describe_run(
+    entry: _Entry, real: _Run, decoy: _DecoyRun | None, gpus: gpu_witness.Watch
+) -> RunObservation:
     seen = real.seen
-    observation = RunObservation(
+    logs = read_rank_logs(entry.context, real.out, seen.files) if entry.has_ranks else ()
+    return RunObservation(
         argv=entry.argv,
         exit_code=seen.exit_code,
         timed_out=seen.timed_out,
@@ -133,16 +149,13 @@ def observe_run(
         proofs=tuple(remove_nonce(proof, real.out) for proof in real.proofs),
         decoy=decoy and decoy.seen,
         witness=replace(seen.witness, driver=gpus.driver, gpus=gpus.gpus),
-        restored=checkout.restored,
+        restored=entry.checkout.restored,
         log_sha256=hashlib.sha256(seen.log).hexdigest(),
         gpus_present=gpus.present,
-        ranks=ranks.read_ranks(read_rank_logs(context, real.out, seen.files)) if several else (),
+        ranks=ranks.read_ranks(logs),
         survivors=tuple(sorted({*seen.survivors, *(decoy.seen.survivors if decoy else ())})),
-        fault=seen.lost or checkout.fault,
-        changed=changed,
-        launches=_sum_up(real, decoy, obstacle) if several else None,
+        fault=seen.lost or entry.checkout.fault,
     )
-    return _count_again(entry, observation), seen.log
 
 
 def _sum_up(real: _Run, decoy: _DecoyRun | None, obstacle: str | None) -> Launches:
@@ -224,7 +237,6 @@ def _run_decoy(entry: _Entry, *, counted: bool) -> _DecoyRun:
     search = LogSearch(place_proofs(context, entry.level, out), hidden=context.hidden)
     with entry.checkout.replaced(file, text):
         seen = supervise(context, request, stdout=search.feed)
-    changed = entry.checkout.changes(besides=frozenset({file}))
     checked = judge_proofs.check_proofs(search, files=seen.files)
     decoy = Decoy(
         exit_code=seen.exit_code,
@@ -232,7 +244,7 @@ def _run_decoy(entry: _Entry, *, counted: bool) -> _DecoyRun:
         token_seen=seen.hashes.get(path) == hashlib.sha256(token.encode()).hexdigest(),
         proofs_satisfied=all(proof.satisfied for proof in checked),
         survivors=seen.survivors,
-        changed=changed,
+        changed=entry.checkout.changes(besides=frozenset({file})),
     )
     processes = launches.read_processes(context, out, seen.files) if counted else ()
     return _DecoyRun(seen=decoy, processes=processes)
