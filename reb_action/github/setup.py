@@ -1,6 +1,6 @@
 """Makes `reb` ready on a runner: the locked packages in the tool cache, and a launcher beside them.
 
-    python3 -I install.py
+    python3 -I setup.py
 
 Standard library only, and a syntax that an old `python3` can read far enough to say what it lacks.
 It writes the step outputs `reb` (the launcher), `folder` (a fresh name for a trial's folder) and
@@ -14,9 +14,7 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -27,29 +25,11 @@ LATEST = (3, 14)
 ACTION = Path(__file__).resolve().parent.parent.parent
 LOCK = ACTION / "requirements.lock"
 LOCK_SECONDS = 900
-# The first with --python.
-OLDEST_PIP = (22, 3)
 
-PIP_OPTIONS = ("CERT", "CLIENT_CERT", "DEFAULT_TIMEOUT", "PROXY", "RETRIES")
-"""Variables of pip that only the download of uv needs, as options of pip."""
-
-INDEX_OPTIONS = {
-    "EXTRA_INDEX_URL": ("--extra-index-url", "--index"),
-    "FIND_LINKS": ("--find-links", "--find-links"),
-    "INDEX_URL": ("--index-url", "--default-index"),
-    "NO_INDEX": ("--no-index", "--no-index"),
-    "TRUSTED_HOST": ("--trusted-host", "--allow-insecure-host"),
-}
-"""Variables of pip that say where packages come from, as options of pip and of uv.
-
-The lock's hashes say what the packages are, wherever they come from.
-"""
-
-KEPT = (
-    *("HOME", "PATH", "TMPDIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
-)
-"""All that the installing commands get of the caller's environment."""
+# Python runs isolated, so the action's folder is not on its path.
+sys.path.append(str(ACTION))
+sys.dont_write_bytecode = True
+from reb_action.github.packages import SetupError, install  # noqa: E402
 
 
 def main() -> None:
@@ -57,7 +37,10 @@ def main() -> None:
     if sys.version_info < OLDEST:
         hand_over()
     began = time.monotonic()
-    environment, cached = ready(places(), key())
+    try:
+        environment, cached = ready(places(), key())
+    except SetupError as error:
+        fail(str(error))
     launcher = write_launcher(environment)
     folder = temp() / "researchenvbench" / uuid.uuid4().hex[:12]
     tell(reb=str(launcher), folder=str(folder), deadline=deadline())
@@ -148,97 +131,11 @@ def seize(lock: TextIO, place: Path) -> None:
 
 
 def build(part: Path, done: Path) -> None:
-    """Install the lock into `part`, which a killed builder may have left; then rename it.
-
-    pip installs uv, and uv the rest: pip alone takes about twice as long.
-    """
+    """Install the lock into `part`, then rename it; a killed builder may have left either."""
     shutil.rmtree(str(part), ignore_errors=True)
     shutil.rmtree(str(done), ignore_errors=True)
-    pip = make_environment(part)
-    packages = "(set PIP_INDEX_URL where the runner has a mirror)"
-    with tempfile.TemporaryDirectory(dir=temp()) as folder:
-        uv_lock = Path(folder) / "uv.lock"
-        uv_lock.write_text(lock_entry("uv"))
-        run(
-            f"install uv {packages}",
-            *(*pip, "--isolated", "--disable-pip-version-check", "--no-input", "--quiet"),
-            *(*pip_options(), "install", "--require-hashes", "--no-deps", "--no-cache-dir"),
-            *("--only-binary=:all:", *index_options(0), "-r", uv_lock),
-        )
-        run(
-            f"install the locked packages {packages}",
-            *(part / "bin" / "uv", "pip", "sync", "--quiet", "--no-config", "--no-cache"),
-            *("--require-hashes", "--only-binary=:all:", *index_options(1), LOCK),
-            VIRTUAL_ENV=str(part),
-        )
+    install(part, LOCK, scratch=temp())
     part.rename(done)
-
-
-def make_environment(part: Path) -> list[str]:
-    """Make a virtual environment and return the pip command that installs into it.
-
-    A pip of this machine spares the three seconds that a pip of its own would take.
-    """
-    venv = [sys.executable, "-I", "-m", "venv"]
-    what = "make a virtual environment (is python3-venv there?)"
-    python = str(part / "bin" / "python")
-    if pip_version() >= OLDEST_PIP:
-        run(what, *venv, "--without-pip", part)
-        return [sys.executable, "-I", "-m", "pip", "--python", python]
-    run(what, *venv, part)
-    return [python, "-I", "-m", "pip"]
-
-
-def pip_version() -> tuple[int, ...]:
-    """Return the version of this interpreter's pip as two numbers; empty without pip."""
-    from importlib import metadata  # noqa: PLC0415 - an old Python, which hands over, lacks it
-
-    try:
-        numbers = re.match(r"(\d+)\.(\d+)", metadata.version("pip"))
-    except metadata.PackageNotFoundError:
-        return ()
-    return tuple(int(number) for number in numbers.groups()) if numbers else ()
-
-
-def lock_entry(package: str) -> str:
-    """Return the lines of the lock that pin one package and its hashes."""
-    lines = LOCK.read_text().splitlines()
-    begins = [number for number, line in enumerate(lines) if line.startswith(f"{package}==")]
-    if not begins:
-        fail(f"{LOCK.name} does not pin {package}; run `make lock`")
-    entry = lines[begins[0] :]
-    length = next((number for number, line in enumerate(entry) if not line.endswith("\\")), 0)
-    return "\n".join(entry[: length + 1]) + "\n"
-
-
-def run(what: str, *argv: object, **extra: str) -> None:
-    """Run one command with nothing of the caller's environment but the way to the packages."""
-    env = {name: os.environ[name] for name in KEPT if name in os.environ}
-    env.update(extra, PIP_CONFIG_FILE=os.devnull, UV_PYTHON_DOWNLOADS="never")
-    if os.environ.get("PIP_CERT"):
-        env["SSL_CERT_FILE"] = os.environ["PIP_CERT"]
-    words = [str(word) for word in argv]
-    ended = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, cwd="/", check=False)
-    if ended.returncode != 0:
-        fail(f"could not {what}; see the lines above")
-
-
-def pip_options() -> Iterator[str]:
-    """Return pip's options for its variables; `--isolated` makes pip ignore the variables."""
-    for name in PIP_OPTIONS:
-        option = "--timeout" if name == "DEFAULT_TIMEOUT" else f"--{name.lower().replace('_', '-')}"
-        value = os.environ.get(f"PIP_{name}", "")
-        yield from [f"{option}={value}"] if value else []
-
-
-def index_options(which: int) -> Iterator[str]:
-    """Return where packages come from as options of pip (0) or of uv (1)."""
-    for name, options in INDEX_OPTIONS.items():
-        value = os.environ.get(f"PIP_{name}", "")
-        if name == "NO_INDEX":
-            yield from [options[which]] if value else []
-        else:
-            yield from (f"{options[which]}={word}" for word in value.split())
 
 
 def write_launcher(environment: Path) -> Path:

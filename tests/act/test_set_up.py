@@ -11,7 +11,7 @@ import pytest
 from tests.act.act_consumer import PRODUCT
 
 SCRIPT = Path("reb_action", "github", "setup.py")
-
+PACKAGES = SCRIPT.with_name("packages.py")
 
 LOCK = (PRODUCT / "requirements.lock").read_text()
 UV = re.search(r"^uv==\S+ .*?(?<!\\)$", LOCK, re.MULTILINE | re.DOTALL)[0]
@@ -32,7 +32,8 @@ def action(tmp_path, wheels):
     """An action whose lock names uv alone, which lies in a folder of wheels."""
     place = tmp_path / "the action's folder"
     (place / SCRIPT).parent.mkdir(parents=True)
-    shutil.copy(PRODUCT / SCRIPT, place / SCRIPT)
+    for path in (SCRIPT, PACKAGES):
+        shutil.copy(PRODUCT / path, place / path)
     (place / "requirements.lock").write_text(f"{UV}\n")
     (tmp_path / "wheels").symlink_to(wheels)
     (place / "reb_action" / "__main__.py").write_text("import sys; print(sys.argv[1:])")
