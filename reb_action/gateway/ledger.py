@@ -175,10 +175,14 @@ class Ledger:
     def _charge(self, call: ModelCall) -> float:
         """Return the price of a call as the requested model's, without searches.
 
-        A budget must also end where the answering model, or a search, has no known price.
+        A budget must also end where the answering model, a search or the cache has no known price.
         """
         tokens = replace(call.summary.tokens, searches=None)
-        return self._prices.cost(call.model, tokens) or 0.0
+        cost = self._prices.cost(call.model, tokens)
+        if cost is not None:
+            return cost
+        bounds = self._prices.cost_bounds(call.model, UsageBounds(low=tokens, high=tokens))
+        return 0.0 if bounds is None else bounds[1]
 
     def _find_used_up_budget(self) -> str | None:
         budget, total = self._budget, self._total

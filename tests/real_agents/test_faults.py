@@ -54,11 +54,28 @@ TRANSIENT = {
 }
 
 
+def show_bounds(name, scenario, played):
+    """Leave a line with what was counted, the bounds of the rest, and the server's own count."""
+    run, truth = played.run, [one.true_counts for one in played.model.seen if one.true_counts]
+    spent = sum(one.input + one.output for one in truth)
+    counted = (run.usage.input_tokens or 0) + (run.usage.output_tokens or 0)
+    low = high = counted
+    if run.estimate is not None:
+        low += run.estimate.input_tokens_min + run.estimate.output_tokens_min
+        high += run.estimate.input_tokens_max + run.estimate.output_tokens_max
+    calls = len(played.model.seen)
+    sys.stdout.write(
+        f"BOUNDS {name}|{scenario}|{run.ending}|{calls}|{counted}|{low}|{high}|{spent}\n"
+    )
+    assert low <= spent <= high
+
+
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("scenario", ["cut-once", "failed-once"])
 def test_one_transient_error_ends_neither_a_budget_nor_the_count(play, name, scenario):
     played = play(name, scenario, seconds=SECONDS, tokens=2_000_000)
     run = played.run
+    show_bounds(name, scenario, played)
     assert run.ending is TRANSIENT.get((name, scenario), Ending.DONE), run.detail
     seen = [one for one in played.model.seen if one.status == 200]
     assert run.usage.input_tokens == sum(one.counts.input for one in seen if one.counts)
@@ -70,6 +87,50 @@ def test_one_transient_error_ends_neither_a_budget_nor_the_count(play, name, sce
     estimate = run.estimate
     assert estimate.input_tokens_min <= lost[0].input <= estimate.input_tokens_max
     assert estimate.output_tokens_min <= lost[0].output <= estimate.output_tokens_max
+
+
+OVERLOADS = {
+    # Status, and the least that the gateway waits: what was asked for, but at least 2 s.
+    name: (int(name[:3]), 2.0)
+    for name in ("429-retry-after", "429-bare", "529-retry-after", "529-bare")
+}
+OVERLOADED = [
+    *((name, scenario) for name in ("claude-code", "codex") for scenario in OVERLOADS),
+    *((name, "429-bare") for name in AGENTS if name not in ("claude-code", "codex")),
+]
+
+
+@pytest.mark.parametrize(("name", "scenario"), OVERLOADED)
+def test_gateway_waits_out_an_overload_and_the_agent_never_sees_it(play, name, scenario):
+    status, seconds = OVERLOADS[scenario]
+    played = play(name, scenario, seconds=SECONDS, calls=15)
+    run = played.run
+    assert run.ending is Ending.DONE, run.detail
+    assert run.vendor.retried == {str(status): 1}
+    assert run.vendor.waited_seconds >= seconds
+    # The agent saw one answer less than the model gave, and nothing was lost or counted twice.
+    assert played.model.statuses.count(status) == 1
+    assert run.usage.input_tokens == played.model.usage.input_tokens
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agent_that_polls_is_not_taken_for_a_loop(play, name):
+    played = play(name, "poll", seconds=SECONDS, repeats=5)
+    run = played.run
+    if name in ("gemini-cli", "qwen-code"):
+        # Their own search for loops ends them; ours does not.
+        assert run.ending is Ending.LIMIT
+        assert "itself" in run.detail
+        return
+    assert run.ending is Ending.DONE, run.detail
+    assert run.usage.tool_calls >= 13
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "mini-swe-agent"])
+def test_answer_of_another_model_makes_the_run_invalid(play, name):
+    run = play(name, "other-model").run
+    assert "answers came from cheap-model-9, not from scripted-1" in run.invalid
+    assert set(run.vendor.models) == {"cheap-model-9"}
 
 
 @pytest.mark.parametrize(("name", "tool"), [("codex", "web_search")])

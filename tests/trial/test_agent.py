@@ -156,6 +156,25 @@ def test_ending_is_told_and_usage_is_kept(
     assert done.seconds < 30
 
 
+@pytest.mark.parametrize(
+    ("cache", "known"), [(", cache_read: 0, cache_write: 9", True), ("", False)]
+)
+def test_price_of_the_user_ends_a_budget_in_dollars(
+    choice: AgentChoice, mirror: Path, tmp_path: Path, cache: str, known: bool
+):
+    prices = tmp_path / "prices.yaml"
+    # Of each answer some 2,000 tokens are not from the cache: 2 dollars, or 8 where the price of
+    # the cache is unknown and so taken to be that of other tokens.
+    prices.write_text(f"models:\n  scripted-1: {{input: 1000, output: 10{cache}}}\n")
+    budget = Budget(cost_usd=10.0)
+    chosen = scenario(choice, "loop", budget=budget, prices=str(prices))
+    done = work(options(Kind.LOCAL, chosen, mirror, tmp_path))
+    assert (done.ending, done.detail) == (Ending.LIMIT, "the budget of 10.0 USD is used up")
+    assert done.usage is not None
+    assert done.usage.turns == (5 if known else 2)
+    assert (done.usage.cost_usd is not None) is known
+
+
 def test_agent_that_has_finished_and_stays_is_ended_as_finished(
     choice: AgentChoice, mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

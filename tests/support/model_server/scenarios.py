@@ -83,6 +83,15 @@ def scenarios(commands=COMMANDS):
         "gzip-cut": Scenario(coding="gzip", fault=Fault.CUT),
         "other-model": Scenario(answers_as="cheap-model-9"),
         "dated-model": Scenario(answers_as="scripted-1-20260101"),
+        # Work that the agent waits for, with the same result each time.
+        "poll": Scenario(steps=(*("sleep 0.1; ls ../.." for _ in range(12)), joined)),
+        **{
+            f"{status}-{name}": Scenario(
+                steps=(joined,), status=status, flaky=1, retry_after=retry_after
+            )
+            for status in (429, 529)
+            for name, retry_after in (("retry-after", "1"), ("bare", None))
+        },
         "overloaded-once": Scenario(status=529, flaky=1, retry_after=None),
         "wait-long": Scenario(status=429, flaky=1, retry_after="100"),
         "hangs-up": Scenario(fault=Fault.HANGS_UP),
