@@ -8,7 +8,7 @@ from reb_action.model.manifest import Level, Manifest, Outcome, contestant_of
 from reb_action.model.scoreboard import Published, Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring, Verdict
 from reb_action.score.agents import Team, agent_score
-from reb_action.score.repositories import known_of
+from reb_action.score.repositories import Repository, known_of
 from reb_action.score.rows import row_of
 
 Key = tuple[str, str]
@@ -32,9 +32,31 @@ def score(
     verdicts = tuple(seen for seen in found.values() if isinstance(seen, Verdict))
     missing = {name: seen for name, seen in found.items() if isinstance(seen, str)}
     models = _models(verdicts)
-    rows = tuple(sorted((row_of(one, levels, models, unqualified) for one in verdicts), key=_order))
-    known = known_of(verdicts, manifests)
-    teams = _teams(verdicts, rows, missing)
+    return score_rows(
+        (row_of(one, levels, models, unqualified) for one in verdicts),
+        missing,
+        levels=levels,
+        known=known_of(verdicts, manifests),
+        versions={one.trial: one.agent_run.version for one in verdicts if one.agent_run},
+        published=published,
+    )
+
+
+def score_rows(
+    trials: Iterable[TrialRow],
+    missing: Mapping[str, str],
+    *,
+    levels: tuple[Level, ...],
+    known: Mapping[str, Repository],
+    versions: Mapping[str, str],
+    published: tuple[Published, ...] = (),
+) -> Scoreboard:
+    """Return the scoreboard over rows of trials, and over trials without a verdict.
+
+    `known` has the repositories by slug, `versions` the version of the agent's program by trial.
+    """
+    rows = tuple(sorted(trials, key=_order))
+    teams = _teams(versions, rows, missing)
     return Scoreboard(
         reb=__version__,
         agents=tuple(agent_score(teams[who], levels, known) for who in sorted(teams)),
@@ -59,14 +81,13 @@ def _models(verdicts: Iterable[Verdict]) -> dict[str, str]:
 
 
 def _teams(
-    verdicts: Iterable[Verdict],
+    versions: Mapping[str, str],
     rows: Iterable[TrialRow],
     missing: Iterable[str],
 ) -> dict[Key, Team]:
     """Group trials by contestant, those without a verdict by their ids."""
     teams: dict[Key, Team] = {}
     keys: defaultdict[str, set[Key]] = defaultdict(set)
-    versions = {one.trial: one.agent_run.version for one in verdicts if one.agent_run}
     for row in rows:
         key = _key(row)
         keys[contestant_of(row.trial)].add(key)
