@@ -33,6 +33,7 @@ def read_server(environ: Mapping[str, str], token: str) -> Server:
         token=token,
         repository=_fitting(environ, "GITHUB_REPOSITORY", _REPOSITORY),
         api_url=_fitting(environ, "GITHUB_API_URL", _URL),
+        server_url=_fitting(environ, "GITHUB_SERVER_URL", _URL),
     )
 
 

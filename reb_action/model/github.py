@@ -3,7 +3,6 @@
 Limits are the documented ones; where GitHub enforces another, that one.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -93,20 +92,6 @@ class Comment:
     create: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Push:
-    """Files that become all there is below `folder` of a branch ("" for the whole of it).
-
-    The branch is made without a history where it is missing. Paths are relative to `folder`.
-    """
-
-    branch: str
-    folder: str
-    files: Mapping[str, bytes]
-    message: str
-    order: RunOrder
-
-
 class Effect(StrEnum):
     """What a write came to; `OUTDATED`: a newer run was there first and nothing was written.
 
@@ -192,3 +177,4 @@ class Server:
     token: str = field(repr=False)
     repository: str
     api_url: str = "https://api.github.com"
+    server_url: str = "https://github.com"

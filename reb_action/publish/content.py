@@ -1,33 +1,25 @@
 """Computes the check runs, comments and pushes for a finished run; sends nothing."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from reb_action.judge.gate import FailOn
 from reb_action.model.event import Occasion
-from reb_action.model.github import CheckRun, Comment, Push
+from reb_action.model.github import CheckRun, Comment
 from reb_action.model.manifest import Level
 from reb_action.model.plan import Plan, PlannedTrial
-from reb_action.model.scoreboard import Scoreboard, TrialRow
-from reb_action.model.verdict import Verdict
+from reb_action.model.scoreboard import Scoreboard
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
-from reb_action.render.html import site
 from reb_action.render.markdown.checks import level_checks, trial_checks
 from reb_action.render.markdown.comment import write_comment
 from reb_action.render.markdown.run_report import Comparison, RunReport
-from reb_action.render.markdown.sections import FINE, is_fine
-from reb_action.results import page as results_page
+from reb_action.render.markdown.sections import is_fine
 from reb_action.results.collection import Collected
 from reb_action.score import changes
 
 TRIAL_CHECKS: Final = 50
 """Above this many trials, checks are written by level: GitHub allows 80 writes a minute."""
-PAGES_BYTES: Final = 9_000_000
-"""Limit on the trial pages of a pushed leaderboard: with the rest, two requests suffice."""
-COMMIT: Final = "commit.txt"
-"""File next to the scoreboard with the commit that was measured."""
 _RELEASING: Final = ("push", "schedule", "workflow_dispatch")
 _FILE: Final = re.compile(r"(?:\./)?((?:[\w-][\w.-]*/)*[\w-][\w.-]*\.ya?ml)")
 
@@ -103,36 +95,6 @@ def leaderboard_refusal(occasion: Occasion, default_branch: str) -> str | None:
             f" {occasion.event} of {occasion.branch!r}"
         )
     return None
-
-
-def make_leaderboard_push(run: RunResults, options: PublishOptions) -> Push:
-    """Return the push with all files of the leaderboard's branch."""
-    pages = dict(_pages(run))
-    files = (*site.front_files(run.board, pages), *pages.values())
-    return Push(
-        branch=options.branch,
-        folder="",
-        files={**dict(files), COMMIT: f"{run.occasion.commit}\n".encode()},
-        message=f"Leaderboard of run {run.occasion.run.run_id} at {run.occasion.commit[:12]}",
-        order=run.occasion.run,
-    )
-
-
-def _pages(run: RunResults) -> Iterator[tuple[str, tuple[str, bytes]]]:
-    """Yield each trial with its page, failed trials first, until PAGES_BYTES."""
-    remaining = PAGES_BYTES
-    for row in sorted(run.board.trials, key=_passed):
-        verdict = run.collected.found[row.trial]
-        if remaining > 0 and isinstance(verdict, Verdict):
-            view = results_page.make_view(run.collected.places[row.trial], verdict)
-            (page,) = site.trial_pages((view,))
-            remaining -= len(page[1])
-            if remaining >= 0:
-                yield row.trial, page
-
-
-def _passed(row: TrialRow) -> bool:
-    return all(cell.outcome in FINE for cell in row.cells.values())
 
 
 def _creates_comment(report: RunReport, mode: CommentMode) -> bool:

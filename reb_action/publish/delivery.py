@@ -4,22 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from reb_action import documents
-from reb_action.errors import DocumentError, GitHubError
+from reb_action.errors import GitHubError
 from reb_action.github.api.client import Client
 from reb_action.github.api.faults import Fault, RefusedError
 from reb_action.judge.gate import FailOn
-from reb_action.model.github import CheckRun, Comment, Push, Written
-from reb_action.model.scoreboard import Scoreboard
-from reb_action.publish import content
+from reb_action.model.github import CheckRun, Comment, Written
+from reb_action.publish import content, leaderboard
+from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.markdown.run_report import Comparison
 from reb_action.score import changes
 
-Write = CheckRun | Comment | Push
+Write = CheckRun | Comment
 
-SCOREBOARD: Final = "scoreboard.json"
 _PASSING: Final = (Fault.BROKEN, Fault.REFUSED)
 """Refusals of a single write; the next write can still succeed."""
 
@@ -50,50 +48,54 @@ def note(what: str) -> WriteResult:
 
 
 def send_writes(
-    client: Client, run: RunResults, options: PublishOptions, fail_on: FailOn
+    client: Client,
+    run: RunResults,
+    options: PublishOptions,
+    fail_on: FailOn,
+    *,
+    board: Leaderboard,
 ) -> Iterator[WriteResult]:
     """Send all writes that the options name; yield the result of each."""
     comparison = None
     if options.comment is not CommentMode.OFF or options.checks is not ChecksMode.OFF:
-        comparison, results = compare_with_base(client, run, options, fail_on)
+        comparison, results = compare_with_base(board, run, fail_on)
         yield from results
     report = content.make_report(run, options, fail_on, comparison)
     yield from _send(client, content.make_checks(report, options.checks))
     yield from _send(client, content.make_comments(report, options.comment, run.occasion))
     if options.leaderboard:
-        yield from _leaderboard(client, run, options)
+        yield from _leaderboard(client, run, board)
 
 
 def compare_with_base(
-    client: Client, run: RunResults, options: PublishOptions, fail_on: FailOn
+    board: Leaderboard, run: RunResults, fail_on: FailOn
 ) -> tuple[Comparison | None, tuple[WriteResult, ...]]:
     """Return the comparison with the leaderboard's branch, or None with the reason.
 
     Only runs of the default branch write that branch, perhaps with another version of reb.
     """
     try:
-        data, commit = (client.file(options.branch, name) for name in (SCOREBOARD, content.COMMIT))
-        if data is None or commit is None:
-            return None, ()
-        board = documents.decode(data, Scoreboard, kind="scoreboard", name=SCOREBOARD)
+        base = leaderboard.read_base(board, run)
     except GitHubError as error:
         return None, (fault("read the base", str(error)),)
-    except DocumentError as error:
-        return None, (note(f"no comparison: {error}"),)
-    levels = changes.compare(board, run.board, levels=run.levels, scoring=fail_on.scoring)
-    return Comparison(commit=commit.decode("ascii", "replace").strip(), levels=levels), ()
+    if base is None:
+        return None, ()
+    if isinstance(base, str):
+        return None, (note(f"no comparison: {base}"),)
+    levels = changes.compare(base.board, run.board, levels=run.levels, scoring=fail_on.scoring)
+    return Comparison(commit=base.commit, levels=levels), ()
 
 
-def _leaderboard(client: Client, run: RunResults, options: PublishOptions) -> Iterator[WriteResult]:
+def _leaderboard(client: Client, run: RunResults, board: Leaderboard) -> Iterator[WriteResult]:
+    what = f"leaderboard on the branch {board.branch}"
     try:
         refusal = content.leaderboard_refusal(run.occasion, client.default_branch())
+        if refusal is not None:
+            yield note(f"no leaderboard: {refusal}")
+            return
+        yield WriteResult(what=what, written=leaderboard.publish_run(board, run), fault=None)
     except GitHubError as error:
-        yield fault("write the leaderboard", str(error))
-        return
-    if refusal is None:
-        yield from _send(client, (content.make_leaderboard_push(run, options),))
-    else:
-        yield note(f"no leaderboard: {refusal}")
+        yield fault(what, str(error))
 
 
 def _send(client: Client, writes: Iterable[Write]) -> Iterator[WriteResult]:
@@ -113,8 +115,6 @@ def _write(client: Client, write: Write) -> Written:
             return client.check_run(write)
         case Comment():
             return client.comment(write)
-        case Push():
-            return client.push(write)
         case _:
             assert_never(write)
 
@@ -125,7 +125,5 @@ def _title(write: Write) -> str:
             return f"check run {write.name}"
         case Comment():
             return f"comment on #{write.number}"
-        case Push():
-            return f"leaderboard on the branch {write.branch}"
         case _:
             assert_never(write)

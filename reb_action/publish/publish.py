@@ -3,9 +3,11 @@
 A failed write is reported and changes nothing else; in particular not the results.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github import event
@@ -17,7 +19,10 @@ from reb_action.model.github import Pacing
 from reb_action.model.manifest import Level
 from reb_action.model.progress import Progress
 from reb_action.publish import delivery, run
+from reb_action.publish.board_state import Leaderboard
+from reb_action.publish.content import RunResults
 from reb_action.publish.delivery import WriteResult
+from reb_action.publish.git_branch import Remote
 from reb_action.publish.options import PublishOptions
 from reb_action.render.escape import log
 from reb_action.workflow import report
@@ -32,6 +37,8 @@ class Job:
     options: PublishOptions
     fail_on: FailOn
     pacing: Pacing | None = None
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
 
 
 def publish_this_run(
@@ -52,7 +59,7 @@ def publish_this_run(
     except DocumentError as error:
         yield delivery.fault("read the run", str(error))
         return
-    yield from delivery.send_writes(client, run_results, job.options, job.fail_on)
+    yield from _send(job, client, run_results)
 
 
 def publish_other_run(
@@ -69,7 +76,7 @@ def publish_other_run(
         return
     yield from (delivery.fault("read an artifact", fault) for fault in faults)
     report.write_board_summary(run_results.board, context, scoring=job.fail_on.scoring)
-    yield from delivery.send_writes(client, run_results, job.options, job.fail_on)
+    yield from _send(job, client, run_results)
 
 
 def report_writes(
@@ -103,6 +110,22 @@ def report_writes(
     if unread:
         raise GitHubError("; ".join(faults))
     return "; ".join(faults) or None
+
+
+def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult]:
+    """Send all writes; the leaderboard's branch is fetched into a folder that is removed."""
+    server = event.read_server(job.environ, job.token)
+    repository = f"{server.server_url}/{server.repository}"
+    with TemporaryDirectory() as scratch:
+        board = Leaderboard(
+            remote=Remote(url=f"{repository}.git", token=server.token),
+            branch=job.options.branch,
+            url=f"{repository}/tree/{job.options.branch}",
+            git_dir=Path(scratch) / "board.git",
+            clock=job.clock,
+            sleep=job.sleep,
+        )
+        yield from delivery.send_writes(client, results, job.options, job.fail_on, board=board)
 
 
 def _client(job: Job) -> Client:

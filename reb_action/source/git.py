@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,12 @@ _ENVIRONMENT: Final = {
 
 
 def run_git(
-    git_dir: Path, *arguments: str, to: str, seconds: float = SECONDS, protocol: str = "none"
+    git_dir: Path,
+    *arguments: str,
+    to: str,
+    seconds: float = SECONDS,
+    protocol: str = "none",
+    stdin: bytes = b"",
 ) -> bytes:
     """Run git on one git folder, never on one found above it, and return what it printed.
 
@@ -45,9 +51,26 @@ def run_git(
     """
     argv = ("git", f"--git-dir={git_dir}", *arguments)
     _log.info("$ %s", shlex.join(argv))
-    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol)
+    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol, stdin=stdin)
     _demand(code, stderr, to=to, seconds=seconds)
     return stdout
+
+
+def try_git(
+    git_dir: Path,
+    *arguments: str,
+    protocol: str,
+    settings: Mapping[str, str],
+    seconds: float = SECONDS,
+) -> tuple[int | None, str, str]:
+    """Run git and return its exit code (None: it took too long), its output and its errors.
+
+    `settings` are git's configuration. They travel in the environment, since one may be a secret.
+    """
+    argv = ("git", f"--git-dir={git_dir}", *arguments)
+    _log.info("$ %s", shlex.join(argv))
+    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol, settings=settings)
+    return code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
 
 
 def has_commit(git_dir: Path, commit: str) -> bool:
@@ -70,16 +93,26 @@ def _demand(code: int | None, stderr: bytes, *, to: str, seconds: float) -> None
 
 
 def _run(
-    argv: tuple[str, ...], *, seconds: float, protocol: str
+    argv: tuple[str, ...],
+    *,
+    seconds: float,
+    protocol: str,
+    stdin: bytes = b"",
+    settings: Mapping[str, str] | None = None,
 ) -> tuple[int | None, bytes, bytes]:
     outside = {name: os.environ[name] for name in _FROM_OUTSIDE if name in os.environ}
     try:
         process = subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**outside, **_ENVIRONMENT, "GIT_ALLOW_PROTOCOL": protocol},
+            env={
+                **outside,
+                **_ENVIRONMENT,
+                **_configure(settings or {}),
+                "GIT_ALLOW_PROTOCOL": protocol,
+            },
             umask=0o022,
             start_new_session=True,
         )
@@ -87,10 +120,19 @@ def _run(
         why = "not installed here" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise SourceError(f"git cannot be run: {why}; install it, and see to PATH") from None
     try:
-        stdout, stderr = process.communicate(timeout=seconds)
+        stdout, stderr = process.communicate(stdin, timeout=seconds)
     except subprocess.TimeoutExpired:
         # The helpers that git started hold the pipes open, so the whole group goes.
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return None, b"", b""
     return process.returncode, stdout, stderr
+
+
+def _configure(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables that set git's configuration."""
+    variables = {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
+    for number, (name, value) in enumerate(settings.items()):
+        variables[f"GIT_CONFIG_KEY_{number}"] = name
+        variables[f"GIT_CONFIG_VALUE_{number}"] = value
+    return variables

@@ -48,7 +48,7 @@ EVENT = {
     }
 }
 COMMENT = """\
-<!-- researchenvbench:v1 key=researchenvbench run=1 attempt=1 -->
+<!-- researchenvbench:v1 key=researchenvbench run=2 attempt=1 -->
 ## researchenvbench
 
 2 of 2 planned trials have a verdict, for commit `dddddddddddd`.
@@ -97,7 +97,12 @@ def publish(product, place):
 
         def run(event, number, workflow, *more):
             told = ("-W", f".github/workflows/{workflow}.yml", "-s", f"GITHUB_TOKEN={TOKEN}")
-            env = {"GITHUB_API_URL": api.url, "ARTIFACTS": str(place / number)}
+            env = {
+                "GITHUB_API_URL": api.url,
+                "GITHUB_SERVER_URL": api.git.url,
+                "GITHUB_RUN_ID": number,
+                "ARTIFACTS": str(place / number),
+            }
             return act(product, consumer, place, event, *told, *more, env=env)
 
         api.world.issues = {1, 5}
@@ -126,9 +131,10 @@ def uploaded(api, folder):
 
 def told_of(api, base):
     """Return what GitHub was told, as JSON."""
-    files = api.world.files("reb-leaderboard")
+    files = api.git.files("reb-leaderboard")
     return {
         "base": base,
+        "server": api.git.url,
         "checks": list(api.world.checks.values()),
         "comments": {one["number"]: one["body"] for one in api.world.comments.values()},
         "files": {path: data.decode() for path, data in files.items()},
@@ -163,7 +169,7 @@ def test_all_jobs_ran_and_nothing_failed(published):
 
 
 def test_push_writes_six_checks_then_the_leaderboard(world):
-    assert world["writes"][:9] == [*["check-runs"] * 6, "trees", "commits", "refs"]
+    assert world["writes"][:6] == ["check-runs"] * 6
     checks = world["checks"][:6]
     assert [one["name"] for one in checks] == [f"researchenvbench / C{n}" for n in range(6)]
     assert {one["head_sha"] for one in checks} == {world["base"]}
@@ -173,7 +179,7 @@ def test_push_writes_six_checks_then_the_leaderboard(world):
 
 
 def test_pull_request_writes_six_checks_at_its_head_then_the_comment(world):
-    assert world["writes"][9:16] == [*["check-runs"] * 6, "comments"]
+    assert world["writes"][6:13] == [*["check-runs"] * 6, "comments"]
     assert {one["head_sha"] for one in world["checks"][6:12]} == {HEAD}
     titles = [one["output"]["title"] for one in world["checks"][6:8]]
     assert titles == ["static integrity: 1 of 2 passed", "CPU run: 0 of 2 passed"]
@@ -182,7 +188,7 @@ def test_pull_request_writes_six_checks_at_its_head_then_the_comment(world):
 def test_comment_says_what_the_pull_request_broke(world):
     body = world["comments"]["1"]
     assert body.startswith(COMMENT.replace("BASE", world["base"][:12]))
-    assert read(body).links == ("http://127.0.0.1:9/acme/bench/actions/runs/1",)
+    assert read(body).links == (f"{world['server']}/acme/bench/actions/runs/2",)
 
 
 def test_annotations_stand_on_the_manifest(world):
@@ -195,10 +201,11 @@ def test_annotations_stand_on_the_manifest(world):
 
 def test_leaderboard_is_a_site_with_badges_and_a_page_for_each_trial(world):
     files = world["files"]
-    assert files["commit.txt"] == f"{world['base']}\n"
+    record = json.loads(files["records/example__tiny.nop.1/1.1.json"])["value"]
+    assert (record["run"]["commit"], record["complete"]) == (world["base"], True)
     assert {path for path in files if path.startswith("trials/")} == {
-        "trials/example__tiny.nop.1.html",
-        "trials/example__tiny.replay.1.html",
+        "trials/example__tiny.nop.1/1.1.html",
+        "trials/example__tiny.replay.1/1.1.html",
     }
     badge = json.loads(files["badges/replay/C1.json"])
     assert (badge["label"], badge["message"]) == ("replay C1", "1 of 1")
@@ -207,7 +214,7 @@ def test_leaderboard_is_a_site_with_badges_and_a_page_for_each_trial(world):
 
 
 def test_another_run_is_published_unverified_to_its_own_pull_request(world):
-    assert world["writes"][16:] == [*["check-runs"] * 6, "comments"]
+    assert world["writes"][13:] == [*["check-runs"] * 6, "comments"]
     assert {one["head_sha"] for one in world["checks"][12:]} == {"f" * 40}
     body = world["comments"]["5"]
     assert "**Unverified: these results come from the workflow of a fork.**" in body

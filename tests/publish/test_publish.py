@@ -8,7 +8,7 @@ import pytest
 from reb_action.errors import UsageError
 from reb_action.github import context
 from reb_action.model.manifest import Level
-from reb_action.publish import content, publish
+from reb_action.publish import board_pages, content, publish
 from tests.support import runs
 from tests.support.github_api.server import Trouble
 from tests.support.github_api.world import Identity
@@ -49,9 +49,9 @@ def test_a_push_to_the_default_branch_writes_checks_and_the_leaderboard(api, tmp
     done = here(api, tmp_path)
     leaderboard = f"leaderboard on the branch {BRANCH}"
     assert done == [*((one, "created") for one in CHECKS), (leaderboard, "created")]
-    files = api.world.files(BRANCH)
-    assert files["commit.txt"] == f"{runs.MERGE}\n".encode()
-    assert {"index.html", "trials.html", "scoreboard.json", f"trials/{VIM}.html"} <= set(files)
+    files = api.git.files(BRANCH)
+    names = {"index.html", "trials.html", "scoreboard.json", "history.json", "removed.txt"}
+    assert {*names, f"trials/{VIM}/7.1.html", f"records/{VIM}/7.1.json"} <= set(files)
     assert sum(path.endswith(".svg") for path in files) == 2 * 6 * 2
     assert {one["head_sha"] for one in api.world.checks.values()} == {runs.MERGE}
     assert api.world.comments == {}
@@ -72,7 +72,7 @@ def test_a_pull_request_gets_checks_at_its_head_and_one_comment(api, tmp_path):
 
 
 def test_comparison_is_with_the_leaderboard_of_the_default_branch(api, tmp_path):
-    here(api, tmp_path, env={"GITHUB_SHA": OTHER_SHA})
+    here(api, tmp_path, env={"GITHUB_SHA": OTHER_SHA, "GITHUB_RUN_ID": "6"})
     here(api, tmp_path, event="pull_request", payload=pull_request())
     body = bodies(api)[1]
     assert f"### Change since `{OTHER_SHA[:12]}`" in body
@@ -85,10 +85,11 @@ def test_without_a_leaderboard_there_is_nothing_to_compare_with(api, tmp_path):
 
 
 def test_broken_base_is_told_and_the_rest_written(api, tmp_path):
-    api.world.add_commit(BRANCH, {"scoreboard.json": b"{}", "commit.txt": b"x"})
+    api.git.add_commit(BRANCH, {".researchenvbench-board": b"", "records/x.json": b"{}"})
     done = here(api, tmp_path, event="pull_request", payload=pull_request())
-    why = "no comparison: scoreboard.json is not a scoreboard document of schema 1: "
-    assert done[0][0].startswith(why)
+    assert done[0][0] == "read the base"
+    why = f"the leaderboard on '{BRANCH}' cannot be read: records/x.json is not a record document"
+    assert done[0][1].startswith(why)
     assert [what for what, _ in done[1:8]] == [*CHECKS, "comment on #1"]
 
 
@@ -143,16 +144,14 @@ LEADERBOARD = [
 def test_only_the_default_branch_writes_the_leaderboard(api, tmp_path, event, env, written):
     payload = {**pull_request(), "merge_group": {"head_sha": SHA}}
     here(api, tmp_path, event=event, payload=payload, env=env, checks="off", comment="off")
-    assert (BRANCH in api.world.refs) is written
+    assert (BRANCH in api.git.branches()) is written
 
 
-def test_older_run_leaves_a_newer_leaderboard_and_comment_alone(api, tmp_path):
+def test_older_run_leaves_a_newer_comment_alone(api, tmp_path):
     newer = {"GITHUB_RUN_ID": "9"}
-    here(api, tmp_path, env=newer)
-    assert here(api, tmp_path)[-1] == (f"leaderboard on the branch {BRANCH}", "outdated")
-    here(api, tmp_path, event="pull_request", payload=pull_request(), env=newer)
-    older = here(api, tmp_path, event="pull_request", payload=pull_request())
-    assert ("comment on #1", "outdated") in older
+    options = {"event": "pull_request", "payload": pull_request(), "leaderboard": False}
+    here(api, tmp_path, **options, env=newer)
+    assert ("comment on #1", "outdated") in here(api, tmp_path, **options)
     assert "run=9" in bodies(api)[1]
 
 
@@ -190,14 +189,13 @@ GOOD = "NVIDIA__kvpress.codex.2"
 def test_when_a_comment_is_made(api, tmp_path, mode, changed, failed, there, effect):
     name = AIM if failed else GOOD
     made(tmp_path / "run", [name])
-    here(api, tmp_path, checks="off", comment="off")
+    here(api, tmp_path, checks="off", comment="off", env={"GITHUB_RUN_ID": "6"})
     if changed:
-        board = json.loads(api.world.files(BRANCH)["scoreboard.json"])
-        for cell in board["value"]["trials"][0]["cells"].values():
+        (path,) = (one for one in api.git.files(BRANCH) if one.startswith("records/"))
+        record = json.loads(api.git.files(BRANCH)[path])
+        for cell in record["value"]["row"]["cells"].values():
             cell["outcome"] = "failed"
-        api.world.add_commit(
-            BRANCH, {"scoreboard.json": json.dumps(board).encode(), "commit.txt": b"abc\n"}
-        )
+        api.git.add_commit(BRANCH, {path: json.dumps(record).encode()})
     options = {"event": "pull_request", "payload": pull_request(), "checks": "off"}
     if there:
         here(api, tmp_path, **options, comment="always", leaderboard=False)
@@ -258,16 +256,6 @@ def test_only_a_plain_path_of_the_repository_is_marked(named, path):
     assert content.find_file(replace(trial, repository=named[0], agent=named[1])) == path
 
 
-def test_newer_leaderboard_that_comes_meanwhile_stays(api, tmp_path):
-    """Two publishers at once: the older one loses the race, looks again and gives way."""
-    newer = {"index.html": b"newer", ".researchenvbench-run": b"9 1\n"}
-    theirs = lambda: api.world.add_commit(BRANCH, newer)  # noqa: E731
-    api.troubles.append(Trouble(verb="POST", path="/git/refs", how="meanwhile", action=theirs))
-    done = here(api, tmp_path, checks="off", comment="off", waiting=1)
-    assert done == [(f"leaderboard on the branch {BRANCH}", "outdated")]
-    assert api.world.files(BRANCH) == newer
-
-
 REFUSALS = [
     # permission taken away, what is written without it, the fault that is told
     ("checks", ["comment on #1"], "`checks: write`"),
@@ -295,7 +283,8 @@ def test_base_that_may_not_be_read_is_a_fault_and_the_rest_is_written(api, tmp_p
     api.tokens["token"] = identity
     done = here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False)
     assert done[0][0] == "read the base"
-    assert "`contents: read`" in done[0][1]
+    assert done[0][1].startswith(f"read the branch '{BRANCH}': fatal: ")
+    assert "403" in done[0][1]
     assert [what for what, _ in done[1:]] == [*CHECKS, "comment on #1"]
 
 
@@ -333,14 +322,12 @@ def matrix(tmp_path_factory):
     return made(tmp_path_factory.mktemp("matrix"), names_of(256))
 
 
-def test_256_entries_take_ten_writes(api, tmp_path, matrix):
+def test_256_entries_take_six_writes_and_a_push(api, tmp_path, matrix):
     (tmp_path / "run").symlink_to(matrix)
     done = here(api, tmp_path)
     assert [effect for _, effect in done] == ["created"] * 7
-    assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == [
-        *["check-runs"] * 6, "trees", "trees", "commits", "refs",
-    ]  # fmt: skip
-    assert sum(path.startswith("trials/") for path in api.world.files(BRANCH)) == 256
+    assert [path.rsplit("/", 1)[1] for _, path in api.writes()] == ["check-runs"] * 6
+    assert sum(path.startswith("trials/") for path in api.git.files(BRANCH)) == 256
 
 
 def test_256_entries_take_seven_writes_on_a_pull_request(api, tmp_path, matrix):
@@ -354,14 +341,11 @@ def test_256_entries_take_seven_writes_on_a_pull_request(api, tmp_path, matrix):
 def test_pages_beyond_the_room_are_left_out_and_not_linked(api, tmp_path, monkeypatch):
     """Those of trials in which all passed are the first to go."""
     here(api, tmp_path, names=[VIM, AIM, GOOD], checks="off", comment="off")
-    whole = api.world.files(BRANCH)
-    pages = {path: len(data) for path, data in whole.items() if path.startswith("trials/")}
-    monkeypatch.setattr(
-        content, "PAGES_BYTES", pages[f"trials/{AIM}.html"] + pages[f"trials/{GOOD}.html"]
-    )
-    env = {"GITHUB_RUN_ID": "8"}
-    here(api, tmp_path, checks="off", comment="off", env=env)
-    files = api.world.files(BRANCH)
-    assert {path for path in whole if path not in files} == {f"trials/{VIM}.html"}
-    assert f"trials/{VIM}.html" not in files["trials.html"].decode()
+    whole = api.git.files(BRANCH)
+    size = sum(len(whole[f"trials/{name}/7.1.html"]) for name in (AIM, GOOD))
+    monkeypatch.setattr(board_pages, "PAGES_BYTES", size)
+    here(api, tmp_path, names=[VIM, AIM, GOOD], checks="off", comment="off")
+    files = api.git.files(BRANCH)
+    assert {path for path in whole if path not in files} == {f"trials/{VIM}/7.1.html"}
+    assert f"trials/{VIM}/7.1.html" not in files["trials.html"].decode()
     assert "Vim" in files["trials.html"].decode()

@@ -1,6 +1,7 @@
 """Publishing another run: the API says what it was for, and its artifacts get nothing anywhere."""
 
 import io
+import json
 import re
 import zipfile
 
@@ -54,7 +55,7 @@ def test_fork_gets_checks_and_a_comment_that_say_they_are_unverified(forked, tmp
     assert all(title.startswith("unverified (fork workflow): ") for title in titles)
     (comment,) = forked.world.comments.values()
     assert "**Unverified: these results come from the workflow of a fork.**" in comment["body"]
-    assert set(forked.world.refs) == set()
+    assert forked.git.branches() == set()
 
 
 def test_job_summary_is_written_first(forked, tmp_path):
@@ -66,7 +67,8 @@ def test_run_of_the_default_branch_writes_the_leaderboard(api, tmp_path):
     upload(api, made(tmp_path / "run", [VIM]))
     api.world.add_run(7, sha=SHA, branch="main", event="schedule")
     assert publish(api, tmp_path)[-1] == ("leaderboard on the branch reb-leaderboard", "created")
-    assert api.world.files("reb-leaderboard")["commit.txt"] == f"{SHA}\n".encode()
+    record = json.loads(api.git.files("reb-leaderboard")[f"records/{VIM}/7.1.json"])
+    assert record["value"]["run"]["commit"] == SHA
 
 
 def sizes(path):

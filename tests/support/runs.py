@@ -74,7 +74,7 @@ def environ(api, folder, event="push", payload=None, **more):
     (folder / "event.json").write_text(json.dumps(payload or {}))
     return {
         "GITHUB_API_URL": api.url,
-        "GITHUB_SERVER_URL": "https://github.sample",
+        "GITHUB_SERVER_URL": api.git.url,
         "GITHUB_REPOSITORY": api.world.repository,
         "GITHUB_EVENT_NAME": event,
         "GITHUB_EVENT_PATH": str(folder / "event.json"),
@@ -97,6 +97,15 @@ def pull_request(sha=SHA, *, number=1, head="octo/bench", base="octo/bench"):
             "base": {"ref": "main", "repo": {"full_name": base}},
         }
     }
+
+
+def api_clock():
+    """Return a moment that never changes: 1 December 2026."""
+    return 1_796_083_200.0
+
+
+def no_sleep(_):
+    """Wait for nobody."""
 
 
 def job(
@@ -123,6 +132,8 @@ def job(
         options=options,
         fail_on=gate.parse_fail_on(fail_on),
         pacing=pacing,
+        clock=api_clock,
+        sleep=no_sleep,
     )
 
 

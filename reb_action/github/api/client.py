@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-from reb_action.github.api import branch as branches
 from reb_action.github.api import checks, comments, runs
 from reb_action.github.api import download as downloads
 from reb_action.github.api.transport import RequestBudget, Transport
@@ -14,7 +13,6 @@ from reb_action.model.github import (
     Comment,
     Pacing,
     PullRequest,
-    Push,
     Server,
     WorkflowRun,
     Written,
@@ -67,11 +65,3 @@ class Client:
     def comment(self, comment: Comment, *, author: str | None = None) -> Written:
         """Write the comment of its key by `author` (default: the token); a newer one stays."""
         return comments.upsert(self._transport, comment, author=author or self.login())
-
-    def push(self, push: Push) -> Written:
-        """Add a commit that makes a folder of a branch what `push` says; never forced."""
-        return branches.push(self._transport, push)
-
-    def file(self, branch: str, path: str) -> bytes | None:
-        """Return a file of a branch, or None where either is missing."""
-        return branches.file(self._transport, branch, path)

@@ -9,7 +9,7 @@ import pytest
 from reb_action.errors import GitHubError
 from reb_action.github.api.faults import Fault, Need, RefusedError
 from reb_action.github.api.transport import Call
-from reb_action.model.github import CheckRun, Comment, Conclusion, Push, RunOrder
+from reb_action.model.github import CheckRun, Comment, Conclusion, RunOrder
 from tests.support.github_api.fixtures import client_of
 from tests.support.github_api.server import Trouble
 from tests.support.github_api.world import Identity
@@ -24,7 +24,6 @@ CHECK = CheckRun(
     title="t",
     summary="s",
 )
-PUSH = Push(branch="site", folder="", files={"index.html": b"x"}, message="m", order=ORDER)
 GRANT = (
     "add it under `permissions:` of the job and of each workflow that calls it "
     "(for a fork's or Dependabot's pull request, let publish.yml write: docs/publishing.md)"
@@ -50,11 +49,6 @@ LACKING = {
         "pull-requests: write",
     ),
     "checks": (lambda client: client.check_run(CHECK), "write the check run 'C0'", "checks: write"),
-    "contents": (
-        lambda client: client.push(PUSH),
-        "push to the branch 'site'",
-        "contents: write",
-    ),
     "actions": (
         lambda client: client.artifacts(7),
         "list the artifacts of run 7",

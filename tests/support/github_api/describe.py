@@ -46,16 +46,6 @@ OPERATIONS = tuple(
         ("get", "/actions/runs/{run_id}"),
         ("get", "/actions/runs/{run_id}/artifacts"),
         ("get", "/actions/artifacts/{artifact_id}/{archive_format}"),
-        ("get", "/contents/{path}"),
-        ("get", "/git/ref/{ref}"),
-        ("post", "/git/refs"),
-        ("patch", "/git/refs/{ref}"),
-        ("get", "/git/commits/{commit_sha}"),
-        ("post", "/git/commits"),
-        ("get", "/git/trees/{tree_sha}"),
-        ("post", "/git/trees"),
-        ("get", "/git/blobs/{file_sha}"),
-        ("post", "/git/blobs"),
     )
 )
 

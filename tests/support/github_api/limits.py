@@ -16,8 +16,6 @@ CONTENT_PER_HOUR = 500
 """As above."""
 PER_PAGE = (30, 100)
 """The default and the most; more is taken as the most."""
-TREE_ENTRIES = 100_000
-"""Of a recursive listing; then it is cut and says `truncated`."""
 
 
 def comment_fault(body):

@@ -1,6 +1,6 @@
 """Which function answers at which address, and which permissions it takes (one of them)."""
 
-from tests.support.github_api import checks, comments, git, runs
+from tests.support.github_api import checks, comments, runs
 
 
 def repository(request):
@@ -46,14 +46,4 @@ ROUTES = {
         runs.get_artifact,
         (("actions", "read"),),
     ),
-    f"GET {R}/contents/{{path}}": (git.get_contents, (("contents", "read"),)),
-    f"GET {R}/git/ref/{{ref}}": (git.get_ref, (("contents", "read"),)),
-    f"POST {R}/git/refs": (git.create_ref, (("contents", "write"),)),
-    f"PATCH {R}/git/refs/{{ref}}": (git.edit_ref, (("contents", "write"),)),
-    f"GET {R}/git/commits/{{commit_sha}}": (git.get_commit, (("contents", "read"),)),
-    f"POST {R}/git/commits": (git.create_commit, (("contents", "write"),)),
-    f"GET {R}/git/trees/{{tree_sha}}": (git.get_tree, (("contents", "read"),)),
-    f"POST {R}/git/trees": (git.create_tree, (("contents", "write"),)),
-    f"GET {R}/git/blobs/{{file_sha}}": (git.get_blob, (("contents", "read"),)),
-    f"POST {R}/git/blobs": (git.create_blob, (("contents", "write"),)),
 }

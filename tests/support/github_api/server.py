@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 from tests.support.github_api import limits
 from tests.support.github_api.asking import ProblemError, Request
 from tests.support.github_api.contract import Contract
+from tests.support.github_api.git_http import GitHost
 from tests.support.github_api.routes import ROUTES
 from tests.support.github_api.wire import Reply, Wire
 from tests.support.github_api.world import Identity, World
@@ -105,6 +106,7 @@ class GitHubApi:
         self._edition, self._lock, self._content = edition, threading.Lock(), deque()
         self._servers = [Wire(self._handle), Wire(self._handle_store)]
         self.url = f"http://127.0.0.1:{self._servers[0].port}{PREFIX[edition]}"
+        self.git = GitHost(self)
         self.store = f"http://localhost:{self._servers[1].port}"
 
     def __enter__(self):
@@ -113,6 +115,7 @@ class GitHubApi:
     def __exit__(self, *_):
         for server in self._servers:
             server.close()
+        self.git.close()
 
     def writes(self):
         """Return the verb and path of each request that was to change something."""

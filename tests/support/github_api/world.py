@@ -1,6 +1,5 @@
 """What the loopback GitHub holds: plain values that a test may set and look at."""
 
-import hashlib
 from dataclasses import dataclass, field
 
 
@@ -48,9 +47,6 @@ class World:
     pulls: list = field(default_factory=list)
     runs: dict = field(default_factory=dict)
     artifacts: list = field(default_factory=list)
-    objects: dict = field(default_factory=dict)
-    refs: dict = field(default_factory=dict)
-    empty: bool = False
     last_id: int = 100
 
     def new_id(self):
@@ -85,30 +81,3 @@ class World:
         made = StoredArtifact(id=self.new_id(), name=name, run_id=run_id, data=data, **more)
         self.artifacts.append(made)
         return made
-
-    def add_commit(self, branch, files):
-        """Move a branch by one commit that holds just these files, as somebody's push does."""
-        entries = {path: ("100644", self.add_blob(data)) for path, data in files.items()}
-        parents = [self.refs[branch]] if branch in self.refs else []
-        self.refs[branch] = self.add_object(
-            {"kind": "commit", "tree": self.add_tree(entries), "parents": parents, "message": "x"}
-        )
-        return self.refs[branch]
-
-    def files(self, branch):
-        """Return the files of a branch, by path."""
-        tree = self.objects[self.objects[self.refs[branch]]["tree"]]["entries"]
-        return {path: self.objects[sha]["data"] for path, (_, sha) in tree.items()}
-
-    def add_blob(self, data):
-        sha = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-        self.objects[sha] = {"kind": "blob", "data": data}
-        return sha
-
-    def add_tree(self, entries):
-        return self.add_object({"kind": "tree", "entries": dict(sorted(entries.items()))})
-
-    def add_object(self, value):
-        sha = hashlib.sha1(repr(value).encode()).hexdigest()
-        self.objects[sha] = value
-        return sha

@@ -1,5 +1,16 @@
 """The leaderboard as a folder of static files: they need no network, and the script is optional."""
 
-from reb_action.render.html.site.build import build_site, front_files, trial_pages
+from reb_action.render.html.site.build import board_files, build_site, front_files, trial_pages
+from reb_action.render.html.site.document import BOARD, BoardLink, Boards
+from reb_action.render.html.site.names import page_of
 
-__all__ = ["build_site", "front_files", "trial_pages"]
+__all__ = [
+    "BOARD",
+    "BoardLink",
+    "Boards",
+    "board_files",
+    "build_site",
+    "front_files",
+    "page_of",
+    "trial_pages",
+]

@@ -1,6 +1,6 @@
 """The files of the site, by their path."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from reb_action import documents
 from reb_action.judge.levels import LEVELS
@@ -8,26 +8,36 @@ from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
 from reb_action.render import badge
 from reb_action.render.html.page import View, trial_page
-from reb_action.render.html.site.document import BOARD, NUMBERS, TRIALS, board_page, trials_page
+from reb_action.render.html.site.document import (
+    BOARD,
+    NO_BOARDS,
+    NUMBERS,
+    TRIALS,
+    Boards,
+    board_page,
+    trials_page,
+)
 from reb_action.render.html.site.names import badge_of, page_of
 
 
 def build_site(scoreboard: Scoreboard, views: Iterable[View] = ()) -> Mapping[str, bytes]:
     """Return the whole site; a trial without a view is listed without a page."""
-    pages = dict(trial_pages(views))
-    linked = {row.trial for row in scoreboard.trials if page_of(row.trial) in pages}
-    return {**dict(front_files(scoreboard, linked)), **pages}
+    files = dict(trial_pages(views))
+    named = {row.trial: page_of(row.trial) for row in scoreboard.trials}
+    pages = {trial: address for trial, address in named.items() if address in files}
+    return {**dict(front_files(scoreboard, pages)), **files}
 
 
 def front_files(
-    scoreboard: Scoreboard, linked: Collection[str] = ()
+    scoreboard: Scoreboard,
+    pages: Mapping[str, str] | None = None,
+    *,
+    boards: Boards = NO_BOARDS,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield all files but the trials' pages; `linked` are the trials that will have a page."""
-    yield BOARD, board_page(scoreboard, linked).encode()
-    yield TRIALS, trials_page(scoreboard, linked).encode()
+    """Yield all files but the trials' pages; `pages` are their addresses, by trial."""
+    yield from board_files(scoreboard, pages or {}, boards=boards)
     # GitHub Pages would otherwise run the files of a branch through Jekyll.
     yield ".nojekyll", b""
-    yield NUMBERS, documents.encode(scoreboard, kind="scoreboard")
     for score in scoreboard.agents:
         for spec in LEVELS:
             for scoring in Scoring:
@@ -36,6 +46,21 @@ def front_files(
                 path = f"{badge_of(score, spec.level)}{mark}"
                 yield f"{path}.svg", badge.svg(picture)
                 yield f"{path}.json", badge.endpoint(picture)
+
+
+def board_files(
+    scoreboard: Scoreboard,
+    pages: Mapping[str, str],
+    *,
+    folder: str = "",
+    boards: Boards = NO_BOARDS,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the two pages of a scoreboard and its numbers, below `folder`."""
+    up = "../" * folder.count("/")
+    addresses = {trial: f"{up}{address}" for trial, address in pages.items()}
+    yield f"{folder}{BOARD}", board_page(scoreboard, addresses, boards=boards).encode()
+    yield f"{folder}{TRIALS}", trials_page(scoreboard, addresses, boards=boards).encode()
+    yield f"{folder}{NUMBERS}", documents.encode(scoreboard, kind="scoreboard")
 
 
 def trial_pages(views: Iterable[View]) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,7 @@
 """The two pages of the site: the leaderboard, and the table of all trials."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from reb_action.judge.levels import LEVELS
@@ -36,13 +37,38 @@ _ICON: Final = (
 )
 
 
-def board_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
-    """Return the leaderboard; `linked` are the trials that have a page of their own."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BoardLink:
+    """The address of another board and what it has."""
+
+    address: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Boards:
+    """The other boards of a site: `newest` is None on the front page, `earlier` is empty elsewhere.
+
+    Results of different boards may not be compared.
+    """
+
+    newest: str | None = None
+    earlier: tuple[BoardLink, ...] = ()
+
+
+NO_BOARDS: Final = Boards()
+
+
+def board_page(
+    scoreboard: Scoreboard, pages: Mapping[str, str], *, boards: Boards = NO_BOARDS
+) -> str:
+    """Return the leaderboard; `pages` are the addresses of trials' pages, by trial."""
     scores, published = scoreboard.agents, scoreboard.published
     return _page(
         "site/board.html.j2",
         "researchenvbench: leaderboard",
         scoreboard,
+        boards,
         strict_columns=STRICT_COLUMNS,
         strict_rows=tuple((score, strict_fields(score)) for score in scores),
         paper_columns=PAPER_COLUMNS,
@@ -50,7 +76,7 @@ def board_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
         sources=tuple(dict.fromkeys(row.source for row in published)),
         pyramids=tuple((score, strata(score), describe(score)) for score in scores),
         heat_columns=HEAT_COLUMNS,
-        heat_maps=heat_maps(scoreboard, linked),
+        heat_maps=heat_maps(scoreboard, pages),
         spent_columns=SPENT_COLUMNS,
         spent_rows=tuple((score, spent_fields(score)) for score in scores),
         folder_of=folder_of,
@@ -60,20 +86,25 @@ def board_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
     )
 
 
-def trials_page(scoreboard: Scoreboard, linked: Collection[str]) -> str:
+def trials_page(
+    scoreboard: Scoreboard, pages: Mapping[str, str], *, boards: Boards = NO_BOARDS
+) -> str:
     """Return the page that lists every trial."""
     return _page(
         "site/trials.html.j2",
         "researchenvbench: all trials",
         scoreboard,
+        boards,
         agents=agents(scoreboard),
         outcomes=tuple(Outcome),
         trial_columns=TRIAL_COLUMNS,
-        trial_lines=trial_lines(scoreboard, linked),
+        trial_lines=trial_lines(scoreboard, pages),
     )
 
 
-def _page(template: str, title: str, scoreboard: Scoreboard, **values: object) -> str:
+def _page(
+    template: str, title: str, scoreboard: Scoreboard, boards: Boards, **values: object
+) -> str:
     page = render(
         template,
         frame=Frame(
@@ -84,6 +115,7 @@ def _page(template: str, title: str, scoreboard: Scoreboard, **values: object) -
             root="",
         ),
         board=scoreboard,
+        boards=boards,
         headline=_headline(scoreboard),
         gaps=_gaps(scoreboard),
         levels=LEVELS,

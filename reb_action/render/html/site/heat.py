@@ -1,14 +1,13 @@
 """The heat maps: repositories by levels, one map for each agent."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from reb_action.judge.levels import LEVELS
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.contestants import title_of
-from reb_action.render.html.site.names import page_of
 from reb_action.render.html.site.table import LEVEL_COLUMNS, Column, Field, outcome_field
 
 HEAT_COLUMNS: Final = (Column(name="repository"), *LEVEL_COLUMNS, Column(name="trials"))
@@ -39,7 +38,7 @@ class HeatMap:
     rows: tuple[HeatRow, ...]
 
 
-def heat_maps(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[HeatMap, ...]:
+def heat_maps(scoreboard: Scoreboard, pages: Mapping[str, str]) -> tuple[HeatMap, ...]:
     """Return a map for each agent that has trials, in the order of the leaderboard."""
     trials: dict[str, dict[str, list[TrialRow]]] = defaultdict(lambda: defaultdict(list))
     for trial in scoreboard.trials:
@@ -48,19 +47,19 @@ def heat_maps(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[HeatMap,
     return tuple(
         HeatMap(
             agent=agent,
-            rows=tuple(_row(name, rows, linked) for name, rows in sorted(trials[agent].items())),
+            rows=tuple(_row(name, rows, pages) for name, rows in sorted(trials[agent].items())),
         )
         for agent in dict.fromkeys((*ordered, *trials))
     )
 
 
-def _row(repository: str, trials: list[TrialRow], linked: Collection[str]) -> HeatRow:
+def _row(repository: str, trials: list[TrialRow], pages: Mapping[str, str]) -> HeatRow:
     fields = (
         outcome_field([trial.cells[spec.level] for trial in trials if spec.level in trial.cells])
         for spec in LEVELS
     )
     attempts = (
-        Attempt(number=trial.attempt, page=page_of(trial.trial) if trial.trial in linked else None)
+        Attempt(number=trial.attempt, page=pages.get(trial.trial))
         for trial in sorted(trials, key=lambda trial: trial.attempt)
     )
     return HeatRow(repository=repository, fields=tuple(fields), attempts=tuple(attempts))

@@ -1,6 +1,6 @@
 """The rows of the table of all trials, and what it can be filtered by."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,6 @@ from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.contestants import title_of
 from reb_action.render.escape import clean
-from reb_action.render.html.site.names import page_of
 from reb_action.render.html.site.table import (
     LEVEL_COLUMNS,
     UNKNOWN,
@@ -51,9 +50,9 @@ class TrialLine:
     cost: Field
 
 
-def trial_lines(scoreboard: Scoreboard, linked: Collection[str]) -> tuple[TrialLine, ...]:
+def trial_lines(scoreboard: Scoreboard, pages: Mapping[str, str]) -> tuple[TrialLine, ...]:
     """Return a row for every trial that has a verdict."""
-    return tuple(_line(trial, linked) for trial in scoreboard.trials)
+    return tuple(_line(trial, pages) for trial in scoreboard.trials)
 
 
 def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
@@ -62,11 +61,11 @@ def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
     return tuple(dict.fromkeys(every))
 
 
-def _line(trial: TrialRow, linked: Collection[str]) -> TrialLine:
+def _line(trial: TrialRow, pages: Mapping[str, str]) -> TrialLine:
     return TrialLine(
         trial=trial,
         agent=title_of(trial),
-        page=page_of(trial.trial) if trial.trial in linked else None,
+        page=pages.get(trial.trial),
         fields=tuple(
             outcome_field([trial.cells[spec.level]] if spec.level in trial.cells else [])
             for spec in LEVELS
