@@ -15,7 +15,7 @@ from reb_action.model.manifest import Level
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 def validate(paths: tuple[Path, ...]) -> None:
-    """Validate manifests: files, or folders of them."""
+    """Validate manifests: files or folders."""
     from reb_action.corpus import counts
 
     click.echo("\n".join(counts.validated(paths)))

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @model_option
 @model_url_option
 @click.option(
-    "--agent", help="Ask the model in the dialect of this agent.  [default: the vendor's own]"
+    "--agent",
+    help="Send the test request in this agent's API dialect.  [default: the vendor's own]",
 )
 def doctor(
     *, sandbox: Kind, image: str, model: str | None, model_url: str | None, agent: str | None
@@ -58,7 +59,7 @@ def doctor(
 @image_option
 @as_json
 def agents(*, sandbox: Kind, image: str, as_json: bool) -> None:
-    """List the agents: requirements, and what is missing here."""
+    """List the agents, their requirements and what is missing here."""
     from reb_action import documents
     from reb_action.agents.install import cache_folder
     from reb_action.agents.inventory import Here, inventory

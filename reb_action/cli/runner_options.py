@@ -70,7 +70,7 @@ model_options = pass_group(
         "--no-preflight",
         is_flag=True,
         default=False,
-        help="Do not ask the model once before the agent starts.",
+        help="Skip the test request to the model before the agent starts.",
     ),
     option(
         "--direct-key",
@@ -118,7 +118,7 @@ place_options = pass_group(
     option(
         "--memory-mib",
         type=click.IntRange(256, 2**24),
-        help="Memory of the docker sandbox, in MiB. By default that of the machine, less a"
+        help="Memory of the docker sandbox, in MiB. By default the machine's memory minus a"
         " reserve.",
     ),
     option(
@@ -130,7 +130,8 @@ place_options = pass_group(
     option(
         "--processes",
         type=click.IntRange(64, 2**22),
-        help="Maximum processes and threads in the docker sandbox. By default from the machine.",
+        help="Maximum processes and threads in the docker sandbox. By default derived from"
+        " the machine.",
     ),
 )
 _RUNNER_GROUP: Final = pass_group("runner", RunnerOptions)

@@ -137,7 +137,7 @@ def agent(folder: Path, *, live: bool, ends_at: int | None) -> None:
 @click.command()
 @folder_argument
 def watch(folder: Path) -> None:
-    """Follow the agent of a trial that runs elsewhere, turn by turn."""
+    """Follow the agent of a running trial, turn by turn."""
     from reb_action.cli.console import show_progress
     from reb_action.trial import watch as trial_watch
 
@@ -194,7 +194,7 @@ def verdict(folder: Path, *, as_json: bool) -> None:
 @folder_argument
 @as_json
 @click.option(
-    "--write", is_flag=True, help="Replace a verdict of other rules, and write the page again."
+    "--write", is_flag=True, help="Replace a verdict made by other rules, and rewrite the page."
 )
 def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     """Recompute a verdict from its artifact and verify its integrity."""

@@ -39,7 +39,7 @@ plan_options = pass_group(
         "--only",
         default="",
         callback=parse_words,
-        help="Trial ids or patterns to keep, such as the run-again of an earlier report.",
+        help="Trial ids or patterns to keep, such as the run-again output of an earlier report.",
     ),
     option(
         "--without",
@@ -56,18 +56,18 @@ plan_options = pass_group(
         "--max-jobs",
         default=256,
         type=click.IntRange(1, 256),
-        help="Maximum number of jobs. More trials than that run in batches.",
+        help="Maximum number of jobs. If there are more trials, they run in batches.",
     ),
     option(
         "--durations",
         type=PATH,
-        help="Path of durations.json of an earlier report, to pack the batches by.",
+        help="Path of durations.json of an earlier report, used to pack batches.",
     ),
     option(
         "--job-minutes",
         type=COUNT,
         help="timeout-minutes of the trials' jobs. Batches are packed so that every trial ends"
-        " before.",
+        " in time.",
     ),
     option(
         "--runs-on",
@@ -116,7 +116,7 @@ def plan(
 ) -> None:
     """Generate the job matrix.
 
-    A plan that could not run, or not safely, is a usage error.
+    A plan that cannot run, or cannot run safely, is a usage error.
     """
     from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
