@@ -50,6 +50,20 @@ def test_shell_tool_is_called_by_its_own_schema(server, dialect):
 
 
 @pytest.mark.parametrize("dialect", Dialect)
+def test_vendor_keeps_a_connection_alive_with_comments_or_empty_lines(server, dialect):
+    stream, _ = asked(server, dialect, "keep-alive", stream=True)
+    assert stream.body.count(b": keep-alive\n\n") >= 1
+    whole, _ = asked(server, dialect, "keep-alive")
+    assert whole.body.startswith(b"\n\n\n{")
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_vendor_that_drips_says_the_same(server, dialect):
+    said = [asked(server, dialect, name, stream=True)[0].body for name in ("drip", "ok")]
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
 def test_steps_follow_the_results_that_a_conversation_brings(server, dialect):
     second, _ = asked(server, dialect, "multi", results=1)
     assert next(iter(CALLS[dialect](second.json).values())) in ("say it", ["bash", "-c", "say it"])

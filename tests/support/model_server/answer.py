@@ -124,9 +124,14 @@ class Answer:
             return self._end()
         if self.fault is Fault.HANGS_UP:
             self.handler.close_connection = True
+        if self.script.keeps_alive:
+            # DeepSeek sends empty lines until the document is ready.
+            data = b"\n\n\n" + data
         length = {"Content-Length": str(len(data))}
         self._head(status, "application/json", {**length, **headers})
-        return self._send(data)
+        for part in self._pieces(data):
+            self._send(part)
+        return None
 
     def _stream(self, events):
         headers = {"Transfer-Encoding": "chunked"}
@@ -136,12 +141,19 @@ class Answer:
         half = len(events) // 2
         broken = self.fault in (Fault.CUT, Fault.STALL)
         for kind, value in events[:half] if broken else events:
-            event = _event(kind, value)
-            self._send(b"%x\r\n%s\r\n" % (len(event), event))
+            for part in self._pieces(_event(kind, value)):
+                self._send(b"%x\r\n%s\r\n" % (len(part), part))
             time.sleep(self.script.seconds)
         if broken:
             return self._end()
         return self._send(b"0\r\n\r\n")
+
+    def _pieces(self, data):
+        """Yield what is sent at a time: an event, a comment before it, or a few bytes of either."""
+        if self.script.keeps_alive and data.startswith((b"data:", b"event:")):
+            yield b": keep-alive\n\n"
+        size = self.script.drip or len(data) or 1
+        yield from (data[at : at + size] for at in range(0, len(data), size))
 
     def _compressed(self, events, headers):
         """Send a stream that a proxy compresses: each event is flushed."""

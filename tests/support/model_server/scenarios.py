@@ -38,8 +38,10 @@ class Scenario:
     """`steps` are command lines, one per call of the shell; then comes `text`.
 
     With `endless`, the last step comes for ever. `flaky` is how many requests get `status` first.
-    `fault_at` is the only request of a run that has the fault. `coding` compresses the answer,
-    `answers_as` is the model that it names, `retry_after` a header of errors.
+    `fault_at` is the only request of a run that has the fault. `coding` compresses the answer.
+    `keeps_alive` sends comments between events, or empty lines before a document; `drip` sends so
+    many bytes at a time. `answers_as` is the model that the answer names, `retry_after` a header of
+    errors.
     """
 
     steps: tuple = ()
@@ -51,6 +53,8 @@ class Scenario:
     fault: Fault = Fault.NONE
     fault_at: int | None = None
     coding: str | None = None
+    keeps_alive: bool = False
+    drip: int | None = None
     answers_as: str | None = None
     retry_after: str | None = "0"
     seconds: float = 0.0
@@ -78,6 +82,8 @@ def scenarios(commands=COMMANDS):
         "cut-once": Scenario(steps=commands, fault=Fault.CUT, fault_at=1),
         "failed-once": Scenario(steps=commands, fault=Fault.FAILS, fault_at=1),
         "gzip": Scenario(coding="gzip"),
+        "keep-alive": Scenario(steps=(joined,), keeps_alive=True),
+        "drip": Scenario(steps=(joined,), drip=5),
         "deflate": Scenario(coding="deflate"),
         "brotli": Scenario(coding="br"),
         "gzip-cut": Scenario(coding="gzip", fault=Fault.CUT),
