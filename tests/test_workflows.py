@@ -73,6 +73,21 @@ def test_defaults_are_the_options_own():
         assert one.get("default", "") == told or name in {"repository", *INSTALLER}, name
 
 
+WORKFLOW_WORDS = {
+    *("contestants", "job-minutes", "jobs", "max-parallel", "mirror", "prices", "repositories"),
+}
+"""Inputs of the reusable workflow that mean its caller's repository, or all jobs of the run."""
+
+
+def test_inputs_of_the_reusable_workflow_are_described_as_those_of_the_actions():
+    names = ("report/action.yml", "batch/action.yml", "plan/action.yml", "action.yml")
+    known = {key: one for name in names for key, one in read(ROOT / name)["inputs"].items()}
+    workflow = read(ROOT / ".github/workflows/benchmark.yml")
+    for key, one in workflow.get("on", workflow.get(True))["workflow_call"]["inputs"].items():
+        if key in known and key not in WORKFLOW_WORDS:
+            assert one["description"] == known[key]["description"], key
+
+
 OWN_WORDS = {"model", "repository", "results", "token", *INSTALLER, *SECRETS}
 """Inputs whose description differs from the help of the option."""
 
