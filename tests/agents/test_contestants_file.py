@@ -64,7 +64,7 @@ def test_papers_four_pairs_on_its_44_repositories(tmp_path):
         ("claude-code-glm", "claude-code", "glm-4.7", "zai"),
         ("claude-code-sonnet", "claude-code", "claude-sonnet-4-5-20250929", "anthropic"),
         ("codex-gpt", "codex", "gpt-5.1-codex", "openai"),
-        ("nexau-nex-n1", "nexau", "nex-agi/deepseek-v3.1-nex-n1", "openrouter"),
+        ("nexau-nex-n1", "nexau-paper", "nex-agi/deepseek-v3.1-nex-n1", "openrouter"),
     }
 
 

@@ -113,7 +113,16 @@ def play(tmp_path, image, scripted, mirror):
     begun = []
 
     def begin(
-        name, scenario, *, seconds=150, idle=120, files=None, file=None, during=None, **budget
+        name,
+        scenario,
+        *,
+        seconds=150,
+        idle=120,
+        files=None,
+        file=None,
+        during=None,
+        model="scripted-1",
+        **budget,
     ):
         layout = SessionLayout(folder=tmp_path / "trial")
         begun.append(layout)
@@ -129,7 +138,7 @@ def play(tmp_path, image, scripted, mirror):
             setup_seconds=600,
             idle_seconds=idle,
             model=ModelChoice(
-                name="scripted-1",
+                name=model,
                 url=scripted.url(dialect, scenario, run=run),
                 budget=Budget(**given),
                 # Faults of the model are for the agent.

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from reb_action.model.agent import Ending, Key, Usage
+from tests.agents.test_pairs import examples, table
 from tests.real_agents.real_agents import AGENTS
 from tests.support.model_server import KEY
 
@@ -30,6 +31,22 @@ def test_agent_builds_reports_and_is_counted(play, name, scenario):
     assert run.reported == reported(played, name)
     assert (run.model, run.key, run.network) == ("scripted-1", Key.GATEWAY, "none")
     assert len(run.prompt_sha256) == 64
+
+
+# What the examples and the table of docs/agents.md name together, as (agent, model).
+NAMED = sorted(
+    {(name, model) for name, model, _ in examples() if model and name in AGENTS}
+    | {(name, model) for name, model, _, works in table() if works == "yes"}
+)
+
+
+@pytest.mark.parametrize(("name", "model"), NAMED)
+def test_pair_of_the_docs_works_with_the_pinned_program(play, name, model):
+    played = play(name, "ok", model=model)
+    run = played.run
+    assert (run.ending, run.invalid) == (Ending.DONE, None), run.detail
+    assert set(run.vendor.models) == {model}
+    assert replace(run.usage, cost_usd=None) == told_by_server(played)
 
 
 def reported(played, name):
