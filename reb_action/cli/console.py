@@ -18,6 +18,7 @@ from reb_action.model.progress import Progress
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from reb_action.model.comparison import Comparisons
     from reb_action.model.manifest import Level
     from reb_action.model.scoreboard import Scoreboard
     from reb_action.model.verdict import Verdict
@@ -117,6 +118,18 @@ def show_verdict(verdict: "Verdict", *, as_json: bool, folder: Path) -> None:
     layout = SessionLayout(folder=folder)
     print_verdict(verdict, unqualified(layout))
     click.echo(f"Results: {layout.page}")
+
+
+def print_comparisons(comparisons: "Comparisons", *, as_json: bool) -> None:
+    """Print comparisons for people, or as JSON for machines."""
+    from reb_action import documents
+    from reb_action.render.comparison_lines import comparison_lines
+
+    if as_json:
+        click.echo(documents.encode(comparisons, kind="comparisons").decode(), nl=False)
+        return
+    for line in comparison_lines(comparisons):
+        click.echo(line)
 
 
 def show_scoreboard(board: "Scoreboard", *, as_json: bool) -> None:

@@ -1,10 +1,12 @@
-"""The commands that combine the verdicts of many trials: score, site."""
+"""The commands that combine the verdicts of many trials: score, site, compare."""
 
 from pathlib import Path
 
 import click
 
-from reb_action.cli.options import FILE, FOLDER, as_json
+from reb_action.cli.options import FILE, FOLDER, as_json, levels_option
+from reb_action.model.manifest import Level
+from reb_action.model.verdict import Scoring
 
 _folders = click.argument(
     "folders",
@@ -58,4 +60,46 @@ def site(folders: tuple[Path, ...], *, path: Path | None, out: Path) -> None:
     click.echo(f"{count} files: {out / 'index.html'}")
 
 
-RESULTS = (score, site)
+_SIDE = click.Path(path_type=Path, exists=True)
+
+
+@click.command()
+@click.argument("a", type=_SIDE)
+@click.argument("b", type=_SIDE)
+@click.option("--of-a", help="Contestant of A. By default every contestant that A and B both have.")
+@click.option("--of-b", help="Contestant of B, if it is another than that of A.")
+@click.option(
+    "--scoring",
+    default=Scoring.STRICT.value,
+    show_default=True,
+    type=click.Choice([scoring.value for scoring in Scoring]),
+    help="Scoring to compare by.",
+)
+@levels_option
+@as_json
+def compare(
+    a: Path,
+    b: Path,
+    *,
+    of_a: str | None,
+    of_b: str | None,
+    scoring: str,
+    levels: tuple[Level, ...],
+    as_json: bool,
+) -> None:
+    """Compare B with A: better, worse, or what would decide it.
+
+    A and B are folders of artifacts, checkouts of the leaderboard's branch, or files
+    scoreboard.json of runs. They may be the same, with two contestants. Each repository counts
+    once; its attempts are repeats.
+    """
+    from reb_action.cli import console
+    from reb_action.results import comparison
+
+    found = comparison.compare_places(
+        a, b, of_a=of_a, of_b=of_b, levels=levels, scoring=Scoring(scoring)
+    )
+    console.print_comparisons(found, as_json=as_json)
+
+
+RESULTS = (score, site, compare)

@@ -1,0 +1,184 @@
+"""Compare contestants of scoreboards: paired by repository and level."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from statistics import fmean
+from typing import Final
+
+from reb_action.errors import UsageError
+from reb_action.model.comparison import (
+    Attempts,
+    ContestantComparison,
+    Finding,
+    LevelComparison,
+    Lift,
+    RepositoryPair,
+)
+from reb_action.model.manifest import Level, Outcome, contestant_of
+from reb_action.model.scoreboard import Scoreboard, TrialRow
+from reb_action.model.verdict import Scoring
+from reb_action.score import paired
+
+_COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
+
+Counts = Mapping[Level, Mapping[str, Attempts]]
+"""Attempts by level and repository."""
+
+
+def list_contestants(board: Scoreboard) -> tuple[str, ...]:
+    """Return the contestants of a board that have a trial with a verdict, in its order."""
+    return tuple(score.name for score in board.agents if score.judged)
+
+
+def choose_pairs(
+    a: Scoreboard, b: Scoreboard, *, of_a: str | None, of_b: str | None
+) -> tuple[tuple[str, str], ...]:
+    """Return the contestants to compare: the named ones, else those that both boards have.
+
+    Raises UsageError if there is nothing to compare.
+    """
+    names_a, names_b = list_contestants(a), list_contestants(b)
+    for name, names in ((of_a, names_a), (of_b, names_b)):
+        if name is not None and name not in names:
+            raise UsageError(f"there is no contestant {name!r}; there are {', '.join(names)}")
+    if of_a is not None or of_b is not None:
+        return ((of_a or of_b or "", of_b or of_a or ""),)
+    shared = tuple((name, name) for name in names_a if name in names_b)
+    if not shared and len(names_a) == len(names_b) == 1:
+        return ((names_a[0], names_b[0]),)
+    if not shared:
+        raise UsageError(
+            f"A has {', '.join(names_a)} and B has {', '.join(names_b)}; name one of each with"
+            " --of-a and --of-b"
+        )
+    return shared
+
+
+def compare_contestants(
+    a: Scoreboard,
+    b: Scoreboard,
+    *,
+    names: tuple[str, str],
+    levels: tuple[Level, ...],
+    scoring: Scoring,
+) -> ContestantComparison:
+    """Return contestant `names[1]` of board B against `names[0]` of board A."""
+    before, now = _count(a, names[0], scoring), _count(b, names[1], scoring)
+    compared = _compare_levels(before, now, levels)
+    unseen = tuple(dict.fromkeys((*_unseen(a, names[0]), *_unseen(b, names[1]))))
+    return ContestantComparison(
+        a=names[0],
+        b=names[1],
+        finding=_find(compared, unseen),
+        levels=compared,
+        lifts=tuple(_lifts(b, names[1], now, levels, scoring)),
+        unseen=unseen,
+    )
+
+
+def _compare_levels(
+    before: Counts, now: Counts, levels: tuple[Level, ...]
+) -> tuple[LevelComparison, ...]:
+    # A level without a pair takes nothing from the 5 % of the others.
+    tested = [level for level in levels if set(before[level]) & set(now[level])]
+    alpha = paired.ALPHA / max(1, len(tested))
+    compared = [_compare_level(level, before[level], now[level], alpha=alpha) for level in tested]
+    adjusted = paired.adjust_holm([one.p for one in compared])
+    return tuple(replace(one, adjusted=p) for one, p in zip(compared, adjusted, strict=True))
+
+
+def _compare_level(
+    level: Level, before: Mapping[str, Attempts], now: Mapping[str, Attempts], *, alpha: float
+) -> LevelComparison:
+    names = sorted(set(before) & set(now))
+    pairs = tuple(RepositoryPair(repository=name, a=before[name], b=now[name]) for name in names)
+    differences = [_share(pair.b) - _share(pair.a) for pair in pairs]
+    difference = float(sum(differences) / len(differences))
+    spread = paired.measure_spread(
+        [((pair.a.passed, pair.a.counted), (pair.b.passed, pair.b.counted)) for pair in pairs]
+    )
+    count = len(pairs)
+    return LevelComparison(
+        level=level,
+        pairs=pairs,
+        unpaired=len(set(before) ^ set(now)),
+        a=fmean(float(_share(pair.a)) for pair in pairs),
+        b=fmean(float(_share(pair.b)) for pair in pairs),
+        difference=difference,
+        interval=paired.bootstrap_interval(differences),
+        higher=sum(one > 0 for one in differences),
+        lower=sum(one < 0 for one in differences),
+        p=paired.permutation_test(differences),
+        adjusted=None,
+        detectable=paired.find_detectable(count, spread, alpha=alpha),
+        repositories_needed=paired.find_repositories(difference, spread, alpha=alpha),
+        attempts_needed=paired.find_attempts(difference, count, spread, alpha=alpha),
+    )
+
+
+def _find(levels: Iterable[LevelComparison], unseen: tuple[str, ...]) -> Finding:
+    signs = {
+        level.difference > 0
+        for level in levels
+        if level.adjusted is not None and level.adjusted <= paired.ALPHA
+    }
+    if signs == {True}:
+        return Finding.BETTER
+    if signs == {False}:
+        return Finding.WORSE
+    if signs:
+        return Finding.MIXED
+    return Finding.INCOMPLETE if unseen else Finding.NO_DIFFERENCE
+
+
+def _lifts(
+    board: Scoreboard, name: str, now: Counts, levels: tuple[Level, ...], scoring: Scoring
+) -> Iterable[Lift]:
+    """Yield B against each contestant of its board that uses no model."""
+    models = {score.name: score.model for score in board.agents}
+    if models.get(name) is None:
+        return
+    for baseline in list_contestants(board):
+        if models[baseline] is None:
+            for one in _compare_levels(_count(board, baseline, scoring), now, levels):
+                yield Lift(
+                    baseline=baseline, level=one.level, difference=one.difference, p=one.adjusted
+                )
+
+
+def _count(board: Scoreboard, name: str, scoring: Scoring) -> Counts:
+    outcomes: dict[Level, defaultdict[str, list[Outcome]]] = {
+        level: defaultdict(list) for level in Level
+    }
+    for row in board.trials:
+        if row.name == name:
+            for level, outcome in _counted_cells(row, scoring):
+                outcomes[level][row.repository].append(outcome)
+    return {
+        level: {
+            repository: Attempts(passed=of.count(Outcome.PASSED), counted=len(of))
+            for repository, of in repositories.items()
+        }
+        for level, repositories in outcomes.items()
+    }
+
+
+def _counted_cells(row: TrialRow, scoring: Scoring) -> Iterable[tuple[Level, Outcome]]:
+    for level, cell in row.cells.items():
+        if cell.by(scoring) in _COUNTED:
+            yield level, cell.by(scoring)
+
+
+def _unseen(board: Scoreboard, name: str) -> Iterable[str]:
+    names = {row.trial: row.name for row in board.trials}
+    ids = {contestant_of(row.trial): row.name for row in board.trials}
+    for trial in board.run_again:
+        contestant = contestant_of(trial)
+        if names.get(trial, ids.get(contestant, contestant)) == name:
+            yield trial
+
+
+def _share(attempts: Attempts) -> Fraction:
+    return Fraction(attempts.passed, attempts.counted)
