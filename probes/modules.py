@@ -2,19 +2,29 @@
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S modules.py in.json`; nothing is
 imported. The request has `search_paths`, `version` (such as `311`), `skipped` (paths that do not
-count) and `modules` ([dotted name, names imported from it] each). The answer, on standard output:
-`missing`, for each module the part of its dotted name up to the first that stands nowhere, or null.
+count) and `modules` ([dotted name, name imported from it or "", the repository's own folders of
+the top-level name] each). The answer, on standard output: `missing`, for each module the part of
+its dotted name up to the first that stands nowhere, or null; `module:name` for a missing name.
 """
 
 import functools
 import json
 import os
+import re
 import stat
 import sys
 import zipfile
 
 TEXT_LIMIT = 256 << 10
 EXTENDING = (b"extend_path", b"declare_namespace", b"__path__")
+# How a module gets names that its text does not have.
+BINDING = re.compile(
+    rb"import\s*\(?\s*\*|exec|globals|locals|vars|setattr|__dict__|__getattr__|__name__|modules"
+)
+# What is often done with its own name, and binds nothing.
+HARMLESS = re.compile(
+    rb"getLogger\(__name__\)|(extend_path|declare_namespace)\((__path__, *)?__name__\)"
+)
 
 
 @functools.lru_cache(None)
@@ -38,7 +48,7 @@ def archived(path):
 
 
 def text(path):
-    """Return the first bytes of a regular file, or nothing."""
+    """Return the first bytes of a regular file, or None."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
@@ -46,7 +56,15 @@ def text(path):
                 return stream.read(TEXT_LIMIT)
     except (OSError, ValueError):
         pass
-    return b""
+    return None
+
+
+def can_have(code, name):
+    """Tell whether a module can have a name: only a source that says nothing of it cannot."""
+    data = text(code) if code.endswith(".py") else None
+    if data is None or len(data) == TEXT_LIMIT or not name.isascii():
+        return True
+    return name.encode() in data or bool(BINDING.search(HARMLESS.sub(b"", data)))
 
 
 class Finder:
@@ -66,52 +84,53 @@ class Finder:
         found = (one for one in entries(folder) if one.startswith(start) and one.endswith(".so"))
         return next(found, None)
 
-    def step(self, folders, name):
-        """Return the folders in which the parts of a module stand, () for a plain module, or None.
+    def step(self, folders, name, own=()):
+        """Return the folders of a module's parts and the file that it runs; None if it is nowhere.
 
-        A folder without an `__init__` is one of several portions, and counts where no package does.
+        A plain module has no folders. A folder without an `__init__` is one of several portions,
+        which run no file, and counts where no package does. `own` folders are never skipped.
         """
         portions = []
         for folder in folders:
             path = os.path.join(folder, name)
-            if path in self.skipped:
+            if path in self.skipped and path not in own:
                 continue
             if os.path.isfile(folder) and name in archived(folder):
-                return [None]
+                return [None], None
             if name in entries(folder) and os.path.isdir(path):
                 init = self.file(path, "__init__")
                 if init:
-                    rest = folders if self.extends(os.path.join(path, init)) else ()
-                    return [path, *self.others(rest, name, path)]
+                    init = os.path.join(path, init)
+                    return [path, *self.others(folders, name, path)][: self.width(init)], init
                 portions.append(path)
             file = self.file(folder, name)
             if file and os.path.join(folder, file) not in self.skipped:
-                return ()
-        return portions or None
+                return [], os.path.join(folder, file)
+        return (portions, None) if portions else None
 
-    def extends(self, init):
-        """Tell whether a package takes parts from other folders of its name."""
-        data = text(init)
-        return any(word in data for word in EXTENDING)
+    def width(self, init):
+        """Return how many folders a package has: one, unless it takes parts from others."""
+        data = text(init) or b""
+        return None if any(word in data for word in EXTENDING) else 1
 
     def others(self, folders, name, path):
         """Return the other folders of a name."""
         found = (os.path.join(folder, name) for folder in folders)
         return [one for one in found if one != path and os.path.isdir(one)]
 
-    def missing(self, module, names):
+    def missing(self, module, name, own):
         """Return the first part of a dotted name that is missing, or None."""
-        folders, parts = self.paths, module.split(".")
+        folders, parts, code = [*map(os.path.dirname, own), *self.paths], module.split("."), None
         for depth, part in enumerate(parts, 1):
-            folders = self.step(folders, part)
-            if folders is None or (not folders and depth < len(parts)):
-                return ".".join(parts[: depth + (folders is not None)])
+            found = self.step(folders, part, own)
+            if found is None or (not found[0] and depth < len(parts)):
+                return ".".join(parts[: depth + (found is not None)])
+            folders, code = found
             if folders == [None]:
                 return None
-        if not folders or any(self.file(folder, "__init__") for folder in folders):
+        if name in ("", "*") or self.step(folders, name) or (code and can_have(code, name)):
             return None
-        lost = (name for name in names if name != "*" and self.step(folders, name) is None)
-        return next((module + "." + name for name in lost), None)
+        return module + ":" + name
 
 
 def main():
@@ -120,7 +139,7 @@ def main():
         request = json.loads(stream.read().decode())
     paths = [path for path in dict.fromkeys(request["search_paths"]) if "\0" not in path]
     finder = Finder(paths, request["version"], request["skipped"])
-    missing = [finder.missing(module, names) for module, names in request["modules"]]
+    missing = [finder.missing(*asked) for asked in request["modules"]]
     sys.stdout.write(json.dumps({"missing": missing}))
 
 

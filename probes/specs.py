@@ -1,16 +1,19 @@
 """Asks the reported interpreter where it finds modules: `python specs.py in.json out.json`.
 
 Only for what its search paths do not show: finders of editable installs, and modules that a package
-makes when it is imported (`six.moves`, `tensorflow.keras`). The request has `nonce` and `modules`
-(dotted names); the packages above a module are imported. The answer is written again after each, so
-that one which takes the interpreter down loses nothing said before it: `found`, for each module
-that there is, its file or folder, or "".
+makes when it is imported (`six.moves`, `tensorflow.keras`). The request has `nonce`, `modules`
+(dotted names, `module:name` for a module or value of that name) and `own` (by top-level name, the
+repository's folders to which Python joins what is installed); the packages above a module are
+imported. The answer is written again after each, so that one which takes the interpreter down loses
+nothing said before it: `found`, for each module that there is, its file or folder, or "".
 """
 
 import importlib.util
 import json
 import os
+import pkgutil
 import sys
+import types
 
 here = os.path.dirname(os.path.abspath(__file__))
 texts = [entry for entry in sys.path if isinstance(entry, str)]
@@ -24,23 +27,57 @@ def write(answer, path):
     os.replace(path + ".new", path)
 
 
-def place_of(name):
-    """Return the file or folder of a module, "" if it has none, or None if there is no module."""
+def join(name, folders, room):
+    """Let the repository's own folders of a name count, and nothing that stands beside them."""
+    for folder in folders:
+        if os.path.exists(os.path.join(folder, "__init__.py")):
+            # As the package would do it itself, whose code is not run.
+            sys.modules[name] = types.ModuleType(name)
+            sys.modules[name].__path__ = pkgutil.extend_path([folder], name)
+            return
+    for number, folder in enumerate(folders):
+        place = os.path.join(room, "%s-%d" % (name, number))
+        os.makedirs(place)
+        os.symlink(folder, os.path.join(place, name))
+        sys.path.insert(0, place)
+
+
+def has(module, name):
+    """Tell whether an imported module has a value of this name."""
+    try:
+        return hasattr(sys.modules.get(module), name)
+    except BaseException:
+        return False
+
+
+def place_of(asked, room):
+    """Return the place of a module or value, "" if it has none, or None if it does not exist."""
+    module, _, name = asked.partition(":")
+    dotted = module + "." + name if name else module
+    places = places_of(dotted)
+    if places is None:
+        return "" if name and has(module, name) else None
+    elsewhere = [place for place in places if not place.startswith(room)]
+    # The repository's own part is there, and stands for no package.
+    return elsewhere[0] if elsewhere else None if places and "." not in dotted else ""
+
+
+def places_of(name):
+    """Return the file or the folders of a module, if it has any, or None if there is no module."""
     try:
         spec = importlib.util.find_spec(name)
     except BaseException:
         # Imports run code of others, which may raise or exit as it likes.
-        return "" if name in sys.modules else None
+        return [] if name in sys.modules else None
     if spec is None:
         # A package may put a module there that it made itself.
-        return "" if name in sys.modules else None
+        return [] if name in sys.modules else None
     if spec.has_location or (spec.origin and os.path.isabs(spec.origin)):
-        return spec.origin
+        return [str(spec.origin)]
     try:
-        folders = [one for one in spec.submodule_search_locations or () if isinstance(one, str)]
+        return [one for one in spec.submodule_search_locations or () if isinstance(one, str)]
     except BaseException:
-        folders = []
-    return folders[0] if folders else ""
+        return []
 
 
 def main():
@@ -49,8 +86,11 @@ def main():
         request = json.load(stream)
     answer = {"nonce": request["nonce"], "found": {}}
     write(answer, sys.argv[2])
+    room = os.path.join(os.path.dirname(os.path.abspath(sys.argv[2])), "own")
+    for name, folders in request["own"].items():
+        join(name, folders, room)
     for name in request["modules"]:
-        place = place_of(name)
+        place = place_of(name, room)
         if place is not None:
             answer["found"][name] = str(place)
             write(answer, sys.argv[2])

@@ -1,7 +1,8 @@
 """Level C0, computed: which imports count, what pyright must see, what its answer says."""
 
 from reb_action.imports.files import Files, is_build_file
-from reb_action.imports.ownership import Ownership, owners
+from reb_action.imports.owned import Ownership
+from reb_action.imports.ownership import owners
 from reb_action.imports.paper_count import (
     EXCLUDED_COMPONENTS,
     LIMIT_SOURCE_BYTES,

@@ -1,6 +1,7 @@
 """The modules, packages and folders of a repository, as Python's path finder would see them."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +9,13 @@ from typing import Final
 _INIT: Final = "__init__"
 _SUFFIXES: Final = (".py", ".so")
 _EXTENDING: Final = (b"extend_path", b"declare_namespace", b"__path__")
+# How a module gets names that its text does not have, and what looks so but binds nothing.
+_BINDING: Final = re.compile(
+    rb"import\s*\(?\s*\*|exec|globals|locals|vars|setattr|__dict__|__getattr__|__name__|modules"
+)
+_HARMLESS: Final = re.compile(
+    rb"getLogger\(__name__\)|(extend_path|declare_namespace)\((__path__, *)?__name__\)"
+)
 _ROUNDS: Final = 3
 _LIMIT: Final = 200_000
 
@@ -97,6 +105,13 @@ class Modules:
                 return None if is_first else lost
             folder = place
         return Found(files=tuple(files), folder=folder, is_whole=True, is_closed=is_closed)
+
+    def can_have(self, path: str, name: str) -> bool:
+        """Tell whether a source can have a name: only one that says nothing of it cannot."""
+        text = self._texts.get(self.real(path))
+        if text is None or not name.isascii():
+            return True
+        return name.encode() in text or bool(_BINDING.search(_HARMLESS.sub(b"", text)))
 
     def _is_extending(self, path: str) -> bool:
         text = self._texts.get(self.real(path), b"")

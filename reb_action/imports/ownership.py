@@ -16,40 +16,17 @@ it, and no name alone; one that takes parts from elsewhere provides the parts th
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from reb_action.imports.build_files import declared_roots
 from reb_action.imports.evaluation import CHECKOUT
 from reb_action.imports.files import Files
 from reb_action.imports.modules import Found, Modules, above
-from reb_action.imports.standard import STANDARD_LIBRARY
+from reb_action.imports.owned import Ownership
 from reb_action.imports.syntax import Contents, Import, read_contents
 
 _ROUNDS: Final = 20
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ownership:
-    """Who provides what a repository imports.
-
-    `own` are the top-level names that the repository provides to a file; `wanted` are the imports
-    that it does not, standard library included.
-    """
-
-    own: frozenset[str]
-    wanted: tuple[Import, ...]
-
-    @property
-    def third_party(self) -> frozenset[str]:
-        """Return the names that somebody has to install, and without which a file does not run."""
-        needed = (one.name for one in self.wanted if not one.optional)
-        return frozenset(needed) - STANDARD_LIBRARY
-
-    @property
-    def optional(self) -> frozenset[str]:
-        """Return the names that every file that imports them goes on without."""
-        return frozenset(one.name for one in self.wanted) - STANDARD_LIBRARY - self.third_party
 
 
 def owners(files: Files, *, version: tuple[int, int]) -> Ownership:
@@ -78,18 +55,41 @@ class _Search:
         self._spread()
         self._start(self._members())
         self._spread()
-        flags = frozenset[str]().union(*(contents.flags for contents in self._read.values()))
         own: set[str] = set()
-        wanted: dict[Import, None] = {}
+        wanted: dict[Import, set[str]] = {}
+        lent: dict[Import, set[str]] = {}
+        for path, each, root in self._decided():
+            if root is None:
+                wanted.setdefault(each, set()).update(self._open_folders(path, each))
+                continue
+            own.add(each.name)
+            if self._is_bare_folder(root, each):
+                lent.setdefault(each, set()).add(posixpath.join(root, each.name))
+        beside = {one: frozenset(folders) for one, folders in (lent | wanted).items() if folders}
+        return Ownership(own=frozenset(own), wanted=tuple(wanted), lent=tuple(lent), beside=beside)
+
+    def _decided(self) -> Iterator[tuple[str, Import, str | None]]:
+        """Yield each absolute import, its file, and the folder that provides it, if one does."""
+        flags = frozenset[str]().union(*(contents.flags for contents in self._read.values()))
         for path, contents in self._read.items():
-            for each in (one for one in contents.imports if not one.level):
-                if self._provider(path, each) is None:
-                    # Where a flag says that a module is there, it is not missed where it is not.
-                    optional = each.optional or bool(each.given & flags)
-                    wanted[replace(each, optional=optional, given=frozenset())] = None
-                else:
-                    own.add(each.name)
-        return Ownership(own=frozenset(own), wanted=tuple(wanted))
+            for each in (part for one in contents.imports for part in _by_name(one)):
+                root, _ = self._provider(path, each) or (None, ())
+                # Where a flag says that a module is there, it is not missed where it is not.
+                optional = each.optional or bool(each.given & flags)
+                yield path, replace(each, optional=optional, given=frozenset()), root
+
+    def _open_folders(self, path: str, each: Import) -> set[str]:
+        """Return the folders of a name to which Python joins what is installed."""
+        found = {root: self._modules.find(root, each.name) for root in self._roots[path]}
+        return {
+            posixpath.join(root, each.name)
+            for root, seen in found.items()
+            if seen is not None and not seen.is_closed
+        }
+
+    def _is_bare_folder(self, root: str, each: Import) -> bool:
+        seen = self._modules.find(root, each.name)
+        return seen is not None and not seen.is_closed and not seen.files
 
     def _start(self, members: frozenset[str]) -> None:
         """Give each file the search path that it brings itself."""
@@ -142,9 +142,15 @@ class _Search:
         return frozenset(found)
 
     def _has(self, seen: Found, each: Import) -> bool:
-        """Tell whether a whole name has a module for the import: a file, or a part by name."""
-        if seen.folder is None or self._modules.is_package(seen.folder):
+        """Tell whether a whole name has what is imported: a file, or a part by name."""
+        if seen.folder is None:
             return True
+        if self._modules.is_package(seen.folder):
+            # One that takes parts from elsewhere may lack this one.
+            whole = seen.is_closed or not each.names or each.module != each.name
+            init = seen.files[-1]
+            if whole or any(self._modules.can_have(init, name) for name in each.names):
+                return True
         return any(self._part(seen.folder, name) for name in each.names if name != "*")
 
     def _part(self, folder: str, name: str) -> bool:
@@ -232,6 +238,12 @@ def _inside(name: str, path: str) -> Iterator[str]:
             yield ""
         elif whole.startswith(f"{CHECKOUT}/"):
             yield whole[len(CHECKOUT) + 1 :]
+
+
+def _by_name(each: Import) -> Iterator[Import]:
+    """Yield an absolute import once for each name that it imports from the module."""
+    if not each.level:
+        yield from (replace(each, names=(name,)) for name in each.names) if each.names else (each,)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -3,14 +3,14 @@
 import posixpath
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
 from reb_action import imports
 from reb_action.imports import Files, Ownership, Unresolved
-from reb_action.model.observation import Cause, ImportsObservation, Interpreter
+from reb_action.model.observation import ImportsObservation, Interpreter
 from reb_action.model.report import Report
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
@@ -20,6 +20,7 @@ from reb_action.probe.stubs import Wanted, inspect_modules
 from reb_action.sandbox.local.files import remove_tree
 from reb_action.source.pristine import Source, list_parents
 
+_MARK: Final = ".folder"
 _PATH_BYTES: Final = 240
 """So that no component is too long for a file system, whatever goes in front of it."""
 
@@ -67,8 +68,8 @@ def _observation(
     files: Files, owned: Ownership, seen: Presence, first: Unresolved | str
 ) -> ImportsObservation:
     names = frozenset[str]().union(*map(imports.imported_names, files.counted.values()))
-    gone = {one.name for one in seen.absent if one.cause is Cause.NOT_IN_PYTHON}
-    third_party = owned.third_party | gone
+    # An own folder that an installed package hides is third party's, and what a Python has lost.
+    third_party = owned.third_party | {one.name for one in seen.absent}
     told = first if isinstance(first, Unresolved) else None
     return ImportsObservation(
         total=len(names),
@@ -193,7 +194,16 @@ def files_for_pyright(
         for file in source.files
         if file.path.endswith((".py", ".pyi", ".so")) and not file.is_link
     }
-    return {**dict.fromkeys(built, b""), **others, **reduced}
+    seen = {**dict.fromkeys(built, b""), **others, **reduced}
+    return {**seen, **dict.fromkeys(_marks_of_folders(source, seen), b"")}
+
+
+def _marks_of_folders(source: Source, seen: Iterable[str]) -> Iterator[str]:
+    """Yield a file for each folder that would be lost: to pyright, an empty one is a namespace."""
+    paths = [file.path for file in source.files if not file.is_link]
+    every = {folder for path in paths for folder in list_parents(path)} | {*source.submodules}
+    for folder in every - {folder for path in seen for folder in list_parents(path)}:
+        yield f"{folder}/{_MARK}"
 
 
 def _search_paths(interpreter: Interpreter) -> toolchain.SearchPaths:

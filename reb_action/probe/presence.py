@@ -6,7 +6,7 @@ of editable installs, and modules that packages make when they are imported. Wha
 the search paths counts if there is code behind that, too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -58,54 +58,79 @@ class _Told:
 
 def look(context: ProbeContext, owned: Ownership, measured: Measured) -> Presence:
     """Return which imports find nothing; raises SandboxError if no environment can be looked at."""
-    wanted = [one for one in owned.wanted if not is_standard(one.name, version=measured.version)]
+    version = measured.version
+    wanted = [one for one in owned.wanted if not is_standard(one.name, version=version)]
     names = frozenset(one.name for one in wanted)
-    asked = Wanted(names=names, skipped=measured.skipped)
+    asked = Wanted(names=names | {one.name for one in owned.lent}, skipped=measured.skipped)
     found = inspect_modules(context, measured.interpreter, asked)
     if found.fault is not None:
         return Presence(fault=found.fault)
-    lost = _lost(context, wanted, found, measured)
+    # An installed package hides a folder without `__init__.py`, but what does not count hides none.
+    lent = [one for one in owned.lent if one.name in found.names - found.hollow]
+    beside = _beside(context, owned)
+    lost = _lost(context, [*wanted, *lent], found, measured, beside)
     if isinstance(lost, str):
         return Presence(fault=lost)
     elsewhere = {one.module for one in wanted if one.name not in found.names}
-    told = _ask(context, measured, sorted({*lost.values(), *elsewhere}))
+    told = _ask(context, measured, {*lost.values(), *elsewhere}, beside)
     led = tuple(
-        (module.partition(".")[0], place)
+        (_top(module), place)
         for module, place in sorted(told.items())
-        if place and module.partition(".")[0] in names - found.names
+        if place and _top(module) in names - found.names
     )
     if led:
         again = inspect_modules(context, measured.interpreter, Wanted(names=(), led=led))
         found = InstalledModules(modules=(*found.modules, *again.modules))
-    absences = {one: _absence(one, lost, told, found, measured) for one in wanted}
+    absences = {one: _absence(one, lost, told, found, measured) for one in [*wanted, *lent]}
     return Presence(
         absent=_needed(absences),
-        hollow=found.hollow,
+        hollow=found.hollow & names,
         editable=frozenset(name for name, _ in led) - found.hollow,
     )
 
 
+def _top(module: str) -> str:
+    return module.partition(":")[0].partition(".")[0]
+
+
+def _beside(context: ProbeContext, owned: Ownership) -> Mapping[Import, tuple[str, ...]]:
+    """Return, by import, the checkout's own folders to which Python joins what is installed."""
+    root = context.layout.repository
+    return {
+        one: tuple(f"{root}/{folder}" for folder in sorted(folders))
+        for one, folders in owned.beside.items()
+    }
+
+
 def _lost(
-    context: ProbeContext, wanted: list[Import], found: InstalledModules, measured: Measured
+    context: ProbeContext,
+    wanted: list[Import],
+    found: InstalledModules,
+    measured: Measured,
+    beside: Mapping[Import, tuple[str, ...]],
 ) -> dict[Import, str] | str:
     """Return, for each import that does not stand in the search paths, its part that is missing."""
-    standing = [one for one in wanted if one.name in found.names]
-    parts = _missing(context, standing, measured)
+    standing = [one for one in wanted if one.name in found.names or one in beside]
+    parts = _missing(context, standing, measured, beside)
     if isinstance(parts, str):
         return parts
     lost = {one: part for one, part in zip(standing, parts, strict=True) if part is not None}
-    return lost | {one: one.name for one in wanted if one.name not in found.names}
+    gone = (one for one in wanted if one.name not in found.names and one not in beside)
+    return lost | {one: one.name for one in gone}
 
 
 def _missing(
-    context: ProbeContext, wanted: list[Import], measured: Measured
+    context: ProbeContext,
+    wanted: list[Import],
+    measured: Measured,
+    beside: Mapping[Import, tuple[str, ...]],
 ) -> tuple[str | None, ...] | str:
     """Return the missing part of each import, or how the environment kept us from looking."""
     question = {
         "search_paths": list(measured.interpreter.search_paths),
         "version": "".join(map(str, measured.version)),
         "skipped": list(measured.skipped),
-        "modules": [[one.module, list(one.names)] for one in wanted],
+        "modules": [[one.module, "".join(one.names), list(beside.get(one, ()))] for one in wanted],
     }
     ended = _search(context, question)
     seen = answer_of(ended.stdout, _Missing)
@@ -129,14 +154,22 @@ def _search(context: ProbeContext, question: Mapping[str, object]) -> Ended:
     )
 
 
-def _ask(context: ProbeContext, measured: Measured, modules: list[str]) -> Mapping[str, str]:
+def _ask(
+    context: ProbeContext,
+    measured: Measured,
+    modules: Collection[str],
+    beside: Mapping[Import, tuple[str, ...]],
+) -> Mapping[str, str]:
     """Ask the reported interpreter where it finds modules; what it does not answer is not there."""
     if not modules:
         return {}
     secret = make_nonce()
     # Names before their parts, so that one part that ends the interpreter costs few answers.
     ordered = sorted(modules, key=lambda module: (module.count("."), module))[:_ASKED]
-    asked = context.ask(secret, {"nonce": secret, "modules": ordered})
+    own: dict[str, list[str]] = {}
+    for one in (each for each in beside if each.name in set(map(_top, modules))):
+        own[one.name] = sorted({*own.get(one.name, ()), *beside[one]})
+    asked = context.ask(secret, {"nonce": secret, "modules": ordered, "own": own})
     out = f"{context.layout.runs}/{secret}"
     request = Request(
         argv=(measured.report.python_path, context.probe("specs"), asked, f"{out}/answer.json"),
@@ -172,7 +205,7 @@ def _absence(
         return None
     if part not in told:
         cause = Cause.NOT_INSTALLED if part == one.name else Cause.PART_MISSING
-        return Absent(name=one.name, module=part, cause=cause)
+        return Absent(name=one.name, module=part.replace(":", "."), cause=cause)
     if part != one.name:
         return None
     return Absent(name=one.name, module=one.module, cause=Cause.PART_MISSING)

@@ -119,6 +119,42 @@ PLAIN = {
         },
         absent=("zope",),
     ),
+    "folder that an installed package hides": World(
+        files={"main.py": "from both.mine import double\n", "both/mine.py": SMALL},
+        script=f"mkdir $SITE/both; cat > $SITE/both/__init__.py <<'T'\n{CODE}T\n",
+        absent=("both.mine",),
+    ),
+    "folder that Python joins to an installed one": World(
+        files={"main.py": "import both.mine, both.theirs\n", "both/mine.py": SMALL},
+        script=f"mkdir $SITE/both; cat > $SITE/both/theirs.py <<'T'\n{CODE}T\n",
+    ),
+    "own part of a namespace, whose other part is made as a hidden package runs": World(
+        files={
+            "main.py": "import both.made\n",
+            "both/__init__.py": "import pkgutil\n"
+            "__path__ = pkgutil.extend_path(__path__, __name__)\n",
+        },
+        script=f"mkdir $SITE/both; cat > $SITE/both/__init__.py <<'T'\n{CODE}"
+        "import sys, types\nsys.modules['both.made'] = types.ModuleType('both.made')\nT\n",
+        absent=("both.made",),
+    ),
+    "name that a package never has": main(
+        "from whole import f1, gone\n",
+        script=f"mkdir $SITE/whole; cat > $SITE/whole/__init__.py <<'T'\n{CODE}T\n",
+        absent=("whole.gone",),
+    ),
+    "name that another module gives a package": main(
+        "from whole import late\n",
+        script=f"mkdir $SITE/whole; cat > $SITE/whole/__init__.py <<'T'\n{CODE}"
+        "from . import more\nT\n"
+        'echo "import sys; sys.modules[__package__].late = 1" > $SITE/whole/more.py',
+    ),
+    "name that a package takes from all that another module has": main(
+        "from whole import late\n",
+        script=f"mkdir $SITE/whole; cat > $SITE/whole/__init__.py <<'T'\n{CODE}"
+        "from .more import *\nT\n"
+        'echo "late = 1" > $SITE/whole/more.py',
+    ),
     "own folder of a namespace": World(
         files={"main.py": "from google.cloud import storage\n", "google/own/part.py": ""},
         absent=("google",),
@@ -314,3 +350,10 @@ def test_case_that_installs_from_an_index_is_right(world, scratch):
 @pytest.mark.timeout(900)
 def test_case_that_installs_much_is_right(world, scratch):
     check(world, scratch)
+
+
+def test_folder_without_sources_counts_for_the_paper_as_pyright_counts_it(scratch):
+    world = World(files={"main.py": "import kept, gone\n", "kept/.gitkeep": ""})
+    seen = observe(world, scratch)
+    assert seen.missing == ("gone",)
+    assert [one.name for one in seen.absent] == ["gone", "kept"]

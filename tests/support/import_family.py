@@ -10,9 +10,14 @@ WORK = "".join(f"def f{n}(x):\n    return [x + {n}, x * {n}, x - {n}]\n" for n i
 WORK += "def work():\n    return 1\n"
 NAME = "target"
 
+# A folder of the repository without __init__.py is no package that a name alone could mean.
+MEANT = (
+    "if not getattr({0}, '__file__', None) and 'site-packages' not in str({0}.__path__):\n"
+    "    raise ImportError('{0} is a folder of the repository')\n"
+)
 FORMS = {
-    "name": f"import {NAME}\n",
-    "alias": f"import {NAME} as t\n",
+    "name": f"import {NAME}\n" + MEANT.format(NAME),
+    "alias": f"import {NAME} as t\n" + MEANT.format("t"),
     "from name": f"from {NAME} import work\n",
     "part": f"import {NAME}.part\n",
     "from part": f"from {NAME}.part import work\n",
@@ -137,16 +142,6 @@ ENVIRONMENTS = {
     },
 }
 
-PACKAGES = (
-    "package",
-    "small package",
-    "module",
-    "copied",
-    "compiled",
-    "without its part",
-    "compiled part",
-    "hollow",
-)
 FULL = SOURCE | {LISTED: f"{NAME}/__init__.py,,\n"}
 
 STARTING = """
@@ -200,14 +195,6 @@ VENDOR = (
 )
 
 
-# Where C0 and Python may say different things.
-NAMES = "a name that a module does not define is no module that is missing"
-ROOT = "the root of the repository counts as on the path of every script"
-FOLDER = "a folder without __init__.py provides modules, and no name alone"
-HIDING = "a folder of the repository and an installed package hide one another"
-LIMITS = {NAMES, ROOT, FOLDER, HIDING}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Member:
     """A repository of the family: what was drawn, and the environment's files."""
@@ -220,21 +207,6 @@ class Member:
     def counts(self) -> bool:
         """Whether what the environment has of the name counts as installed, by C0's rule."""
         return self.drawn[2] not in ("hollow", "only stubs")
-
-    @property
-    def limit(self) -> str | None:
-        """Which known limit of C0 a disagreement of this member comes from, if it has one."""
-        layout, shadow, environment, form, *_ = self.drawn
-        lacking = environment in ("module", "without its part", "compiled") or "module" in shadow
-        if form == "part from name" and lacking:
-            return NAMES
-        if "at the root" in shadow and layout in ("scripts", "package of a script"):
-            return ROOT
-        if "folder" in shadow and form in ("name", "alias"):
-            return FOLDER
-        if "folder" in shadow and environment in (*PACKAGES, "setuptools"):
-            return HIDING
-        return None
 
 
 def member(seed: int) -> Member:
