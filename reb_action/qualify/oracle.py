@@ -3,6 +3,7 @@
 Nothing that was asked for may be missing: a script that cannot spoil what it names fails.
 """
 
+import re
 import shlex
 import shutil
 import sys
@@ -105,6 +106,17 @@ def script(built: Building, sabotage: Sabotage | None) -> str:
     return "\n".join(("set -e", *lines, *_spoiled(built, sabotage))) + "\n"
 
 
+def distribution_of(requirement: str) -> str:
+    """Return the normalised name of the distribution that a requirement names."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
+
+
+def not_replaced(packages: tuple[str, ...], imports: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the packages of which C0's own list has no other version."""
+    replacing = {distribution_of(one) for one in imports}
+    return tuple(one for one in packages if distribution_of(one) not in replacing)
+
+
 def uv() -> str | None:
     """Return the path of uv, which builds where a package index is; None where there is none."""
     return shutil.which("uv") or shutil.which("uv", path=Path(sys.executable).parent)
@@ -130,7 +142,7 @@ def _from_index(built: Building, *, bare: bool) -> Iterator[str]:
 
 def _only_imported(requirements: tuple[str, ...]) -> Iterator[str]:
     """Yield shell that installs what only C0 asks for: files, without dependencies or CUDA code."""
-    late = [one for one in requirements if one.partition("==")[0] in _BUILT_WITH_TORCH]
+    late = [one for one in requirements if distribution_of(one) in _BUILT_WITH_TORCH]
     soon = [one for one in requirements if one not in late]
     for options, group in ((_NO_DEPS, soon), (f"{_NO_DEPS} --no-build-isolation", late)):
         if group:

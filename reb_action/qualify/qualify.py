@@ -63,8 +63,9 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
     if levels == (Level.C0,):
         # C0 never asks for the repository's own modules. Where no run hangs on one distribution,
         # it can still lose any that it asks for.
-        key = environment.key or next((one.partition("==")[0] for one in imports), None)
-        environment = replace(environment, key=key, repository=())
+        key = environment.key or next(map(oracle.distribution_of, imports), None)
+        packages = oracle.not_replaced(environment.packages, imports)
+        environment = replace(environment, key=key, packages=packages, repository=())
     built = Building(
         oracle=environment,
         frameworks=wanted.frameworks,

@@ -174,3 +174,9 @@ def test_what_only_c0_asks_for_comes_without_dependencies_and_kernels(built):
 
 def test_without_what_only_c0_asks_for_nothing_is_installed_for_it(built):
     assert "--no-deps" not in oracle.script(built, None)
+
+
+def test_another_version_for_c0_takes_the_place_of_a_package():
+    packages = ("torch==2.5.1", "fairseq2[arrow]==0.3.0rc1", "Ruamel.Yaml==1", "polars==1.16.0")
+    imports = ("fairseq2 @ git+https://example.org/f@0", "ruamel_yaml==2", "einops==0.8.2")
+    assert oracle.not_replaced(packages, imports) == ("torch==2.5.1", "polars==1.16.0")
