@@ -182,10 +182,10 @@ def verdict(folder: Path, *, as_json: bool) -> None:
     """Judge a trial and write verdict.json and index.html."""
     from reb_action.cli import console
     from reb_action.results import page
-    from reb_action.session import verdict as session_verdict
+    from reb_action.trial import run as trial_run
 
     layout = _layout(folder)
-    judged = session_verdict.conclude(layout)
+    judged = trial_run.conclude_trial(layout, tell=console.print_note)
     page.write_page(layout, judged)
     console.show_verdict(judged, as_json=as_json, folder=folder)
 

@@ -84,6 +84,11 @@ class SessionLayout:
         return self.folder / "work"
 
     @property
+    def reserve(self) -> Path:
+        """Space on the disk that is kept for the results."""
+        return self.work / "reserve"
+
+    @property
     def secrets(self) -> Path:
         """Values that the sandbox was given and that nobody may read."""
         return self.work / "secrets.json"

@@ -16,6 +16,7 @@ from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Level, Trial
 from reb_action.sandbox.owner import Trace, has_folder
 from reb_action.sandbox.protocol import Kind, Limits, SandboxSpec
+from reb_action.session import reserve
 from reb_action.session.layout import SessionLayout
 
 
@@ -103,7 +104,8 @@ def find_limits(layout: SessionLayout) -> Limits | None:
 
 def save(layout: SessionLayout, session: Session) -> Session:
     """Write the session and return it."""
-    documents.write(layout.session, session, kind="session")
+    with reserve.lend(layout):
+        documents.write(layout.session, session, kind="session")
     return session
 
 

@@ -10,7 +10,7 @@ from reb_action import documents
 from reb_action.errors import DocumentError, RebError, SignatureError, ToolchainError
 from reb_action.judge.judge import judge
 from reb_action.model.verdict import Verdict
-from reb_action.session import evidence
+from reb_action.session import evidence, reserve
 from reb_action.session.layout import SessionLayout
 from reb_action.session.signature import SUBJECTS_MAX, Attestation, Signer
 
@@ -25,9 +25,10 @@ _SPARED: Final = "trajectory/"
 
 def conclude(layout: SessionLayout) -> Verdict:
     """Judge the trial from its folder and write the verdict."""
-    evidence.seal(layout)
-    verdict = judge(evidence.read(layout))
-    documents.write(layout.verdict, verdict, kind="verdict")
+    with reserve.lend(layout):
+        evidence.seal(layout)
+        verdict = judge(evidence.read(layout))
+        documents.write(layout.verdict, verdict, kind="verdict")
     return verdict
 
 

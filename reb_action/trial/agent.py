@@ -1,7 +1,7 @@
 """The agent phase: runs the agent to its end or its deadline, and records how it ended."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from reb_action import documents
 from reb_action.agents import parsers
@@ -34,18 +34,28 @@ from reb_action.agents.run.prompt import (
 )
 from reb_action.agents.run.trajectory import Source, Trajectory
 from reb_action.agents.spec import AgentLimits, AgentSpec, Task
-from reb_action.errors import UsageError
+from reb_action.errors import SandboxError, UsageError
 from reb_action.model.agent import AgentRun, Key, Protocol
 from reb_action.model.progress import Progress
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
+from reb_action.session import reserve, state
 from reb_action.session import secrets as session_secrets
-from reb_action.session import state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
-from reb_action.trial.fault import demand_result
+from reb_action.trial.fault import demand_result, record_full_disk
 from reb_action.trial.freeze import freeze
 from reb_action.trial.live import LiveView
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ended:
+    """An agent whose command has ended, and what it was given."""
+
+    spec: AgentSpec
+    execution: AgentExecution
+    access: ModelAccess
+    task: Prompt
 
 
 def run_agent(
@@ -62,10 +72,20 @@ def run_agent(
             )
         _demand_model(layout, session, environ=environ, tell=tell)
         sandbox = select.attach(session.spec, session.handle)
-        run = _run(layout, session, sandbox, environ=environ, tell=tell, live=live)
-        documents.write(layout.agent_run, run, kind="agent_run")
+        ended = _run(layout, session, sandbox, environ=environ, tell=tell, live=live)
+        # Before anything is written: what still runs could fill the disk again and again.
+        survivors = sandbox.halt()
+        with reserve.lend(layout):
+            run = _record(layout, session, ended)
+            documents.write(layout.agent_run, run, kind="agent_run")
         state.advance(layout, Phase.AGENT_DONE)
-        freeze(layout, session, sandbox, tell=tell)
+        try:
+            freeze(layout, session, sandbox, survivors=survivors, tell=tell)
+        except (OSError, SandboxError) as error:
+            if not reserve.is_disk_full(error):
+                raise
+            with reserve.lend(layout):
+                run = record_full_disk(layout, run)
     return run
 
 
@@ -98,7 +118,7 @@ def _run(
     environ: Mapping[str, str],
     tell: Progress,
     live: bool,
-) -> AgentRun:
+) -> _Ended:
     """Run the agent to its end, its deadline or a limit, and return how it ended."""
     spec = agent(session.agent.name, argument=session.agent.argument)
     task = _task(sandbox, session, spec)
@@ -132,7 +152,7 @@ def _run(
         hidden = (*access.secrets, *given)
         transcripts.collect(sandbox, spec, layout.trajectory / "sessions", secrets=hidden)
     # The gateway is closed now, so its tally has also the calls that were interrupted.
-    return _record(layout, session, spec, execution, access, task)
+    return _Ended(spec=spec, execution=execution, access=access, task=task)
 
 
 def _task(sandbox: Sandbox, session: Session, spec: AgentSpec) -> Prompt:
@@ -173,15 +193,9 @@ def _prepare(
     )
 
 
-def _record(
-    layout: SessionLayout,
-    session: Session,
-    spec: AgentSpec,
-    execution: AgentExecution,
-    access: ModelAccess,
-    task: Prompt,
-) -> AgentRun:
+def _record(layout: SessionLayout, session: Session, ended: _Ended) -> AgentRun:
     """Return how the agent ended and what it used; write its trajectory where it has one."""
+    spec, execution, access, task = ended.spec, ended.execution, ended.access, ended.task
     tally = access.gateway.tally() if access.gateway is not None and access.counts else None
     reading = parsers.reading(spec.parser, layout.trajectory)
     account = None if reading is None else reading.account

@@ -24,7 +24,7 @@ from reb_action.probe.survey import (
 )
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import FileFault, Network, Sandbox
-from reb_action.session import report, state
+from reb_action.session import report, reserve, state
 from reb_action.session import secrets as session_secrets
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
@@ -37,21 +37,31 @@ _FAULTS: Final = {
 }
 
 
-def freeze(layout: SessionLayout, begun: Session, sandbox: Sandbox, *, tell: Progress) -> None:
+def freeze(
+    layout: SessionLayout,
+    begun: Session,
+    sandbox: Sandbox,
+    *,
+    survivors: tuple[str, ...] = (),
+    tell: Progress,
+) -> None:
     """End every process, harvest the report, reveal the probes, and see what the agent left.
 
-    Doing it again is harmless: a step that was killed in the middle does.
+    `survivors` are those that were ended before. Doing it again is harmless: a step that was killed
+    in the middle does.
     """
     tell("freezing: ending every process, reading the report, revealing the probes")
-    survivors = sandbox.halt()
+    survivors = tuple(dict.fromkeys((*survivors, *sandbox.halt())))
     # While nothing runs, nothing can be swapped.
     harvested = _harvested(sandbox, session_secrets.values(layout))
-    kept = _kept(layout, harvested)
-    reveal(layout.mount, begun.trial.manifest)
+    with reserve.lend(layout):
+        kept = _kept(layout, harvested)
+        reveal(layout.mount, begun.trial.manifest)
     sandbox.resume(network=_probe_network(begun))
     seen = _look(layout, begun, sandbox, _claimed(harvested))
     frozen = replace(seen, survivors=survivors, report_sha256=kept)
-    documents.write(layout.freeze, frozen, kind="freeze")
+    with reserve.lend(layout):
+        documents.write(layout.freeze, frozen, kind="freeze")
     state.advance(layout, Phase.FROZEN)
 
 
@@ -84,7 +94,8 @@ def _look(
         refusal = documents.find_refusal(interpreter, kind="interpreter")
         if refusal is not None:
             interpreter = _unkept(interpreter, refusal)
-        documents.write(layout.interpreter, interpreter, kind="interpreter")
+        with reserve.lend(layout):
+            documents.write(layout.interpreter, interpreter, kind="interpreter")
     return Freeze(
         report=fault,
         report_sha256=None,

@@ -28,10 +28,11 @@ from reb_action.probe.survey import describe_change, look_at_interpreter
 from reb_action.sandbox import select
 from reb_action.sandbox.protocol import Sandbox
 from reb_action.session import evidence as session_evidence
-from reb_action.session import secrets, state
+from reb_action.session import reserve, secrets, state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import pristine as source_pristine
+from reb_action.trial.fault import FULL_DISK
 from reb_action.trial.freeze import freeze
 
 
@@ -80,24 +81,36 @@ def _observe(layout: SessionLayout, sandbox: Sandbox, evidence: Evidence, level:
         manifest=evidence.trial.manifest,
         hidden=secrets.values(layout),
     )
-    kind = session_evidence.kind_of(level)[1]
-    logs = evidence.logs
+    log = None
     try:
         before = sandbox.find_hits()
         observation, log = _observation(layout, context, evidence, level)
-        if log is not None:
-            documents.write_bytes(layout.log(level), log)
-            logs = {**logs, level: session_evidence.excerpt(layout.log(level))}
         observation = _with_hits(observation, sandbox.find_hits().since(before))
     except (SandboxError, ToolchainError) as error:
         observation = _unmeasured(level, sandbox, str(error))
         if level is Level.C0 or not isinstance(error, UnendedError):
-            documents.write(layout.observation(level), observation, kind=kind)
+            _keep(layout, level, observation, log)
             raise
-    observation = limit_size(observation, kind)
-    documents.write(layout.observation(level), observation, kind=kind)
+    except OSError as error:
+        if not reserve.is_disk_full(error):
+            raise
+        observation = _unmeasured(level, sandbox, FULL_DISK)
+    observation = limit_size(observation, session_evidence.kind_of(level)[1])
+    logs = _keep(layout, level, observation, log)
     observations = {**evidence.observations, level: observation}
-    return replace(evidence, observations=observations, logs=logs)
+    return replace(evidence, observations=observations, logs={**evidence.logs, **logs})
+
+
+def _keep(
+    layout: SessionLayout, level: Level, observation: Observation, log: bytes | None
+) -> dict[Level, str]:
+    """Write the observation of a level and the log of its run; return the excerpt of the log."""
+    with reserve.lend(layout):
+        if log is not None:
+            documents.write_bytes(layout.log(level), log)
+        kind = session_evidence.kind_of(level)[1]
+        documents.write(layout.observation(level), observation, kind=kind)
+    return {} if log is None else {level: session_evidence.excerpt(layout.log(level))}
 
 
 def _observation(

@@ -9,9 +9,11 @@ from reb_action.model.progress import Progress
 from reb_action.model.verdict import LevelResult, Verdict
 from reb_action.render.lines import agent_line
 from reb_action.session.layout import SessionLayout
+from reb_action.session.reserve import is_disk_full
 from reb_action.session.verdict import conclude
 from reb_action.trial import probe
 from reb_action.trial.agent import run_agent
+from reb_action.trial.fault import record_full_disk
 from reb_action.trial.options import Options
 from reb_action.trial.start import start
 from reb_action.trial.stop import stop
@@ -32,14 +34,28 @@ def run(
         for level in options.levels:
             if level is not Level.C5:
                 _observed(layout, level, tell)
-        verdict = conclude(layout)
+        verdict = conclude_trial(layout, tell=tell)
         _told(verdict.result(Level.C5), tell)
         return verdict
     except Exception:
-        conclude(layout)
+        conclude_trial(layout, tell=tell)
         raise
     finally:
         _stopped(layout, tell)
+
+
+def conclude_trial(layout: SessionLayout, *, tell: Progress) -> Verdict:
+    """Judge a trial and write the verdict, also where the sandbox has filled the disk."""
+    try:
+        return conclude(layout)
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+    tell("the disk is full: removing the sandbox before the verdict is written")
+    stop(layout, tell=tell)
+    if not layout.agent_run.exists():
+        record_full_disk(layout, None)
+    return conclude(layout)
 
 
 def _stopped(layout: SessionLayout, tell: Progress) -> None:

@@ -19,7 +19,7 @@ from reb_action.model.manifest import Trial
 from reb_action.model.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
-from reb_action.session import state
+from reb_action.session import reserve, state
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import checkout as source_checkout
@@ -57,6 +57,7 @@ def start(
     try:
         state.save(layout, begun)
         scratch.mark(layout.work, begun.spec)
+        reserve.hold(layout)
         if begun.spec.gateway_mount is not None:
             layout.gateway.mkdir()
         return _begin(options, layout, begun, tell)
