@@ -6,6 +6,7 @@ A module of the probe, not a probe: it is imported from the read-only folder of 
 import hashlib
 import itertools
 import os
+import re
 import stat
 
 from hook_files import configuration_text, links
@@ -135,10 +136,17 @@ def identity(path):
     return digest.hexdigest()
 
 
+def versions(program):
+    """Return what stands in a program in the form of a version of Python, other versions too."""
+    form = rb"(?<![\d.])(3\.\d{1,2}\.\d{1,3}(?:(?:a|b|rc)\d{1,2})?)\+?\0"
+    return sorted({match.group(1).decode() for match in re.finditer(form, program)})[:20]
+
+
 def interpreter(path):
     """Return what the file is: `kind` (elf, script, other, missing...), `cpython`, `resolved`.
 
-    `identity` is another one once anything of it has changed.
+    `identity` is another one once anything of it has changed. `versions` are those of Python that
+    stand in a program that has the interpreter within; none, if a library has it.
     """
     seen = {"resolved": shown(os.path.realpath(path)), "kind": "missing", "cpython": False}
     seen["identity"] = identity(path) if os.path.isfile(path) else ""
@@ -155,5 +163,7 @@ def interpreter(path):
         return dict(seen, kind="not readable")
     if data.startswith(b"\x7fELF"):
         marks = (b"Py_BytesMain", b"Py_RunMain", b"libpython3")
-        return dict(seen, kind="elf", cpython=any(mark in data for mark in marks))
+        found = [mark for mark in marks if mark in data]
+        whole = bool(found) and b"libpython3" not in data
+        return dict(seen, kind="elf", cpython=bool(found), versions=versions(data) if whole else [])
     return dict(seen, kind="script" if data.startswith(b"#!") else "other")

@@ -2,8 +2,9 @@
 
 import json
 import secrets
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.files import remove_tree
 from reb_action.sandbox.protocol import Command, Ended, Sandbox
 
+_LEAST_SECONDS: Final = 1.0
 _SYSTEM_PATH: Final = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 
 _QUIET: Final[Mapping[str, str]] = {
@@ -41,13 +43,15 @@ OFFLINE: Final[Mapping[str, str]] = {
 class ProbeContext:
     """Where probes work; `mount` is the harness side of `layout.tools`, unseen by the agent.
 
-    `hidden` are values that no log may show.
+    `hidden` are values that no log may show. `ends_at` is the time, of `time.monotonic`, at which
+    all commands together must have ended; None where only each has a limit of its own.
     """
 
     sandbox: Sandbox
     mount: Path
     manifest: Manifest
     hidden: tuple[str, ...] = ()
+    ends_at: float | None = None
 
     @property
     def layout(self) -> SandboxLayout:
@@ -61,7 +65,14 @@ class ProbeContext:
     def run(self, command: Command) -> Ended:
         """Run a command of the harness once no process of an earlier one is left."""
         self.clear()
-        return self.sandbox.run(command)
+        seconds = self.limit_seconds(command.timeout_seconds)
+        return self.sandbox.run(replace(command, timeout_seconds=seconds))
+
+    def limit_seconds(self, seconds: float) -> float:
+        """Return how long a command may take that has so many seconds of its own."""
+        if self.ends_at is None:
+            return seconds
+        return max(min(seconds, self.ends_at - time.monotonic()), _LEAST_SECONDS)
 
     def clear(self) -> tuple[str, ...]:
         """End the processes that earlier commands left, and return their names.

@@ -94,5 +94,5 @@ def _facts(told: _Told) -> tuple[CudaFacts, ...]:
 
 def _silence(seen: Supervised) -> str:
     if seen.timed_out:
-        return f"the frameworks gave no answer within {_TIMEOUT_SECONDS} s"
+        return f"the frameworks gave no answer within {seen.seconds:.0f} s"
     return f"the frameworks gave no answer: {seen.lost or f'exit code {seen.exit_code}'}"

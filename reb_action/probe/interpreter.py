@@ -1,6 +1,5 @@
 """Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -15,16 +14,14 @@ from reb_action.probe.answers import ask_interpreter
 from reb_action.probe.context import ProbeContext, build_environment, make_nonce
 from reb_action.probe.supervisor import Request, Supervised, supervise
 from reb_action.probe.survey import InterpreterFile
+from reb_action.probe.version import ask_version, describe_other_version
 
 _TIMEOUT_SECONDS: Final = 300
 _TEXT_LIMIT: Final = 500
-_PLAIN: Final = "import sys; print(sys.argv[1], sys.hexversion)"
 _CUSTOMS_LIMIT: Final = 200
 # An honest environment searches far fewer folders, and Linux opens no longer path.
 _PATHS_LIMIT: Final = 1000
 _PATH_LIMIT: Final = 4096
-_RELEASE_LEVELS: Final = {0xA: "a", 0xB: "b", 0xC: "rc", 0xF: ""}
-
 _KINDS: Final = {
     "missing": "does not exist",
     "broken link": "is a link to nothing",
@@ -91,10 +88,13 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     fault = _impostor(path, told, question, file.resolved) or _excess(path, told)
     if fault is not None:
         return _refused(path, fault, seen.survivors)
-    version, left = _version(context, report)
+    version, left = ask_version(context, report)
     survivors = _sorted((*seen.survivors, *left))
     if version is None:
         fault = f"{path} is no Python 3, asked without what is installed in it (-I -S)"
+        return _refused(path, fault, survivors)
+    fault = describe_other_version(path, version, file)
+    if fault is not None:
         return _refused(path, fault, survivors)
     frameworks = _frameworks(_wanted(context, report), told, question, seen)
     return replace(_interpreter(path, version, told, frameworks), survivors=survivors)
@@ -135,35 +135,11 @@ def _ask(context: ProbeContext, report: Report, question: Challenge) -> Supervis
     return supervise(context, request)
 
 
-def _version(context: ProbeContext, report: Report) -> tuple[str | None, tuple[str, ...]]:
-    """Return the version and what that run left; nothing that is installed can change it."""
-    secret = make_nonce()
-    request = Request(
-        argv=(report.python_path, "-I", "-S", "-c", _PLAIN, secret),
-        cwd=context.layout.workspace,
-        env=build_environment(context, report, {}),
-        timeout_seconds=_TIMEOUT_SECONDS,
-        out=f"{context.layout.runs}/{secret}",
-    )
-    seen = supervise(context, request)
-    told = re.search(rb"^%s (\d{8})$" % secret.encode(), seen.log, re.MULTILINE)
-    return parse_hexversion(int(told[1])) if told else None, seen.survivors
-
-
-def parse_hexversion(number: int) -> str | None:
-    """Return the version that `sys.hexversion` says, None if it is of no Python 3."""
-    major, minor, micro, last = number.to_bytes(4, "big")
-    level = _RELEASE_LEVELS.get(last >> 4)
-    if major != 3 or level is None:
-        return None
-    return f"{major}.{minor}.{micro}" + (f"{level}{last & 15}" if level else "")
-
-
 def _silence(path: str, seen: Supervised) -> str:
     if seen.lost:
         return f"{path} gave no answer: {seen.lost}"
     if seen.timed_out:
-        return f"{path} gave no answer within {_TIMEOUT_SECONDS} s"
+        return f"{path} gave no answer within {seen.seconds:.0f} s"
     return f"{path} ended with exit code {seen.exit_code} and gave no answer"
 
 
@@ -219,7 +195,7 @@ def _frameworks(
 
 def _end_of(seen: Supervised) -> str:
     if seen.timed_out:
-        return f"its import had not ended after {_TIMEOUT_SECONDS} s"
+        return f"its import had not ended after {seen.seconds:.0f} s"
     return f"its import ended the interpreter with exit code {seen.exit_code}"
 
 

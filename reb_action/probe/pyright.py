@@ -84,7 +84,7 @@ def _pyright(context: ProbeContext, place: str) -> Ended:
 
 def _answer(ended: Ended) -> Unresolved | str:
     if ended.timed_out:
-        return f"it had not ended after {_TIMEOUT_SECONDS} s"
+        return f"it had not ended after {ended.seconds:.0f} s"
     if b"heap out of memory" in ended.stderr:
         return f"it needs more than {toolchain.HEAP_MIB} MiB of memory"
     if ended.exit_code in _KILLED:

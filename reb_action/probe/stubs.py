@@ -112,6 +112,6 @@ def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
 def why(ended: Ended) -> str:
     """Say how a probe ended that gave no answer."""
     if ended.timed_out:
-        return f"no end within {_TIMEOUT_SECONDS} s"
+        return f"no end within {ended.seconds:.0f} s"
     last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return last[:200] or f"exit code {ended.exit_code}"

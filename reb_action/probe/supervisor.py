@@ -95,6 +95,7 @@ def supervise(
     """
     secret = make_nonce()
     before = context.clear()
+    request = replace(request, timeout_seconds=context.limit_seconds(request.timeout_seconds))
     ended = context.sandbox.run(
         Command(
             argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("supervise")),

@@ -25,12 +25,15 @@ class InterpreterFile:
     """What a file named as interpreter is, seen without running it.
 
     `identity` is a hash of the file, of the links that lead to it and of their pyvenv.cfg.
+    `versions` are the texts in a CPython program that look like its version; none where a library
+    has the interpreter, or where the program is not a CPython.
     """
 
     resolved: str
     kind: str
     cpython: bool
     identity: str = ""
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,6 +173,6 @@ def _touched(source: Source, seen: Survey) -> tuple[Touched, ...]:
 
 def _why(ended: Ended) -> str:
     if ended.timed_out:
-        return f"no answer within {_TIMEOUT_SECONDS} s"
+        return f"no answer within {ended.seconds:.0f} s"
     last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return f"exit code {ended.exit_code} {show(last) if last else ''}".strip()

@@ -1,6 +1,7 @@
 """The freeze: after it nothing of the agent runs, and everything is measured."""
 
 import hashlib
+import time
 from dataclasses import replace
 from typing import Final
 
@@ -37,6 +38,10 @@ _FAULTS: Final = {
 }
 
 
+LOOK_SECONDS: Final = 840
+"""Maximum seconds for all that is looked at in a frozen sandbox; each look has its own limit."""
+
+
 def freeze(
     layout: SessionLayout,
     begun: Session,
@@ -71,7 +76,12 @@ def _look(
     sandbox: Sandbox,
     claimed: Report | ReportFault,
 ) -> Freeze:
-    room = ProbeContext(sandbox=sandbox, mount=layout.mount, manifest=begun.trial.manifest)
+    room = ProbeContext(
+        sandbox=sandbox,
+        mount=layout.mount,
+        manifest=begun.trial.manifest,
+        ends_at=time.monotonic() + LOOK_SECONDS,
+    )
     pristine = source_pristine.open_existing(layout.source, begun.trial.manifest.commit)
     fault = find_blocking_fault(claimed)
     usable = claimed if isinstance(claimed, Report) and fault is None else None

@@ -1,7 +1,9 @@
 """Observes one level of a trial and judges it."""
 
 import hashlib
+import time
 from dataclasses import replace
+from typing import Final
 
 from reb_action import documents
 from reb_action.errors import SandboxError, ToolchainError, UnendedError, UsageError
@@ -34,6 +36,9 @@ from reb_action.session.state import Phase, Session
 from reb_action.source import pristine as source_pristine
 from reb_action.trial.fault import FULL_DISK
 from reb_action.trial.freeze import freeze
+
+C0_SECONDS: Final = 1200
+"""Maximum seconds for all of C0: each look has its own limit."""
 
 
 def probe_level(layout: SessionLayout, level: Level, *, tell: Progress) -> LevelResult:
@@ -80,6 +85,8 @@ def _observe(layout: SessionLayout, sandbox: Sandbox, evidence: Evidence, level:
         mount=layout.mount,
         manifest=evidence.trial.manifest,
         hidden=secrets.values(layout),
+        # The runs have the manifest's time limits.
+        ends_at=time.monotonic() + C0_SECONDS if level is Level.C0 else None,
     )
     log = None
     try:

@@ -8,6 +8,8 @@ from reb_action.model.agent import Protocol
 from reb_action.model.manifest import Level, Manifest
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
+from reb_action.trial.freeze import LOOK_SECONDS
+from reb_action.trial.probe import C0_SECONDS
 
 RESERVE_SECONDS: Final = 120
 """Maximum seconds for judging, stopping and uploading."""
@@ -16,8 +18,8 @@ SPARE_SECONDS: Final = 3600
 """Added to the time limits of a trial for the checkout, and for the time between its steps."""
 
 # Upper bounds of the time limits in `probe/`, and of the work before and after each probe.
-_FREEZE: Final = 900
-_C0: Final = 1260
+_FREEZE: Final = LOOK_SECONDS + 60
+_C0: Final = C0_SECONDS + 60
 _C2: Final = 360
 _DECOY: Final = 300
 _AROUND: Final = 120

@@ -14,8 +14,9 @@ from reb_action.corpus.manifests import load
 from reb_action.documents import find_refusal
 from reb_action.model.observation import Interpreter, PlainAnswers
 from reb_action.probe.context import ProbeContext, reveal
-from reb_action.probe.interpreter import observe_interpreter, parse_hexversion
+from reb_action.probe.interpreter import observe_interpreter
 from reb_action.probe.survey import InterpreterFile
+from reb_action.probe.version import describe_other_version, parse_hexversion
 from reb_action.resources import data_folder
 from tests.support.evidence import report
 
@@ -136,6 +137,20 @@ def test_search_path_that_is_too_much_to_look_through_is_a_fault(scratch, kind):
     paths, fault = EXCESS[kind]
     python = hooked(scratch, f"import sys\nsys.path += [{paths}]\n")
     assert re.fullmatch(f"{python} {fault}", observed(scratch, python).fault)
+
+
+@pytest.mark.parametrize(
+    ("versions", "fault"),
+    [
+        (("3.11.2", "3.2.0"), None),
+        ((), None),
+        (("3.12.1", "3.2.0"), "p says that it is Python 3.11.2; its program is of 3.12.1 or 3.2.0"),
+    ],
+    ids=["right", "not known", "other"],
+)
+def test_version_is_compared_with_the_program(versions, fault):
+    file = InterpreterFile(resolved="p", kind="elf", cpython=True, versions=versions)
+    assert describe_other_version("p", "3.11.2", file) == fault
 
 
 def test_process_that_an_interpreter_leaves_is_named(scratch):

@@ -25,10 +25,11 @@ from reb_action.model.agent import Change
 from reb_action.model.manifest import Level, Outcome
 from reb_action.probe.context import ProbeContext, reveal
 from reb_action.probe.run import observe_run
+from reb_action.probe.supervisor import Request, supervise
 from reb_action.probe.survey import Restored, Survey, restore, survey
 from reb_action.resources import data_folder
 from reb_action.sandbox import select
-from reb_action.sandbox.protocol import Ended, Kind
+from reb_action.sandbox.protocol import Command, Ended, Kind
 from reb_action.session import evidence, report
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice
@@ -374,6 +375,18 @@ def context(scratch, tmp_path):
     return ProbeContext(sandbox=scratch, mount=tmp_path / "mount", manifest=manifest)
 
 
+def test_all_looks_together_end_in_their_time(context):
+    late = replace(context, ends_at=time.monotonic() - 5)
+    ended = late.run(Command(argv=("/bin/sleep", "60"), cwd="/", timeout_seconds=60))
+    assert ended.timed_out
+    assert ended.seconds < 30
+    request = Request(
+        argv=("/bin/sleep", "60"), cwd="/", env={}, timeout_seconds=60, out=f"{late.layout.runs}/x"
+    )
+    assert supervise(late, request).timed_out
+    assert context.limit_seconds(60) == 60
+
+
 @pytest.fixture
 def source(checkout):
     files = tuple(
@@ -389,7 +402,7 @@ def source(checkout):
 
 
 def ended(code, stdout=b"", stderr=b"", *, timed_out=False):
-    return Ended(exit_code=code, timed_out=timed_out, seconds=1, stdout=stdout, stderr=stderr)
+    return Ended(exit_code=code, timed_out=timed_out, seconds=600.0, stdout=stdout, stderr=stderr)
 
 
 @pytest.mark.parametrize(
