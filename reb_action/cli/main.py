@@ -24,7 +24,7 @@ EXIT_CODES = """
 Exit codes:
   0  success; a failing agent is a result, not an error
   1  internal error in reb; please report it (qualify, selftest: a check failed)
-  2  usage error: the request is wrong or not possible
+  2  usage error: the request is wrong or not possible, or a path does not exist
   3  a manifest or other document is invalid or was changed
   4  the sandbox, the runner or a limit of the sandbox failed
   5  could not fetch the repository at its pinned commit

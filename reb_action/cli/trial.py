@@ -65,7 +65,7 @@ def verify(
         raise click.UsageError(
             "--bundle needs --repository OWNER/NAME, the repository of the run that signed"
         )
-    layout = _layout(folder)
+    layout = _trial(folder)
     verdict = session_verdict.verify(layout)
     click.echo(f"{log(verdict.trial)}: unchanged; the evidence gives the same verdict")
     if bundle is None or repository is None:
@@ -127,11 +127,11 @@ def agent(folder: Path, *, live: bool, ends_at: int | None) -> None:
     from reb_action.trial.fault import demand_result
     from reb_action.workflow import deadline
 
-    deadline.demand_time(_layout(folder), None, ends_at)
+    deadline.demand_time(_trial(folder), None, ends_at)
     with show_progress(quiet=False) as tell:
-        ended = trial_agent.run_agent(_layout(folder), environ=os.environ, tell=tell, live=live)
+        ended = trial_agent.run_agent(_trial(folder), environ=os.environ, tell=tell, live=live)
     click.echo(agent_line(ended))
-    demand_result(ended, find_limits(_layout(folder)))
+    demand_result(ended, find_limits(_trial(folder)))
 
 
 @click.command()
@@ -142,7 +142,7 @@ def watch(folder: Path) -> None:
     from reb_action.trial import watch as trial_watch
 
     with show_progress(quiet=False) as tell:
-        trial_watch.watch(_layout(folder), tell=tell)
+        trial_watch.watch(_trial(folder), tell=tell)
 
 
 @click.command()
@@ -157,10 +157,10 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
     from reb_action.trial import probe as trial_probe
     from reb_action.workflow import deadline
 
-    deadline.demand_time(_layout(folder), Level(level), ends_at)
+    deadline.demand_time(_trial(folder), Level(level), ends_at)
     with show_progress(quiet=False) as tell:
-        result = trial_probe.probe_level(_layout(folder), Level(level), tell=tell)
-    click.echo(level_line(result, page.unqualified(_layout(folder))))
+        result = trial_probe.probe_level(_trial(folder), Level(level), tell=tell)
+    click.echo(level_line(result, page.unqualified(_trial(folder))))
 
 
 @click.command()
@@ -171,7 +171,7 @@ def audit(folder: Path) -> None:
     from reb_action.render.lines import claim_lines
     from reb_action.session import evidence
 
-    judged = trial_judge.judge(evidence.read(_layout(folder)))
+    judged = trial_judge.judge(evidence.read(_trial(folder)))
     click.echo("\n".join(claim_lines(judged)))
 
 
@@ -184,7 +184,7 @@ def verdict(folder: Path, *, as_json: bool) -> None:
     from reb_action.results import page
     from reb_action.trial import run as trial_run
 
-    layout = _layout(folder)
+    layout = _trial(folder)
     judged = trial_run.conclude_trial(layout, tell=console.print_note)
     page.write_page(layout, judged)
     console.show_verdict(judged, as_json=as_json, folder=folder)
@@ -202,7 +202,7 @@ def judge(folder: Path, *, as_json: bool, write: bool) -> None:
     from reb_action.results import page
     from reb_action.session import verdict as session_verdict
 
-    layout = _layout(folder)
+    layout = _trial(folder)
     judged = session_verdict.judge_again(layout, replace=write)
     if write:
         page.write_page(layout, judged)
@@ -239,3 +239,12 @@ TRIAL = (run, start, agent, watch, probe, audit, verdict, judge, stop, verify)
 
 def _layout(folder: Path) -> SessionLayout:
     return SessionLayout(folder=folder.absolute())
+
+
+def _trial(folder: Path) -> SessionLayout:
+    """Return the layout of a folder that has a trial; raises UsageError."""
+    from reb_action.session.state import demand_trial
+
+    layout = _layout(folder)
+    demand_trial(layout)
+    return layout

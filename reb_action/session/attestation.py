@@ -64,8 +64,20 @@ def _split(data: bytes) -> Iterator[bytes]:
 def _parse(data: bytes, name: str) -> Bundle:
     try:
         return Bundle.from_json(data)
-    except (Error, ValueError) as error:
-        raise SignatureError(f"{name} is not a Sigstore bundle: {_line(error)}") from None
+    except (Error, ValueError):
+        raise SignatureError(
+            f"{name} is not a Sigstore bundle{_describe_form(data)}; name attestation.json of the"
+            " report's artifact, or what gh attestation download wrote"
+        ) from None
+
+
+def _describe_form(data: bytes) -> str:
+    """Return what a file is, whose own error tells of the library that reads it."""
+    try:
+        documents.parse_json(data)
+    except documents.NotJsonError:
+        return ": it is not JSON"
+    return ": it is JSON of another form"
 
 
 def _verify(bundle: Bundle, signer: Signer, verifier: Verifier) -> Attestation:
@@ -139,8 +151,9 @@ def _verifier(trusted_root: Path | None) -> Verifier:
         return Verifier.production(offline=True)
     try:
         return Verifier(trusted_root=TrustedRoot.from_file(str(trusted_root)))
-    except (Error, ValueError) as error:
-        raise DocumentError(f"{trusted_root} is not a trusted root: {_line(error)}") from None
+    except (Error, ValueError):
+        form = _describe_form(documents.read_bytes(trusted_root, limit=BUNDLE_BYTES))
+        raise DocumentError(f"{trusted_root} is not a trusted root{form}") from None
 
 
 def _line(error: Exception) -> str:

@@ -96,6 +96,12 @@ def load(layout: SessionLayout) -> Session:
     return documents.read(layout.session, Session, kind="session")
 
 
+def demand_trial(layout: SessionLayout) -> None:
+    """Raise UsageError where a folder does not exist or has no trial."""
+    if not layout.session.exists():
+        raise UsageError(f"there is no trial in {layout.folder}; name the folder of a trial")
+
+
 def find_limits(layout: SessionLayout) -> Limits | None:
     """Return the limits of a trial's sandbox; None where reb sets none, as in a local one."""
     spec = load(layout).spec

@@ -3,7 +3,6 @@
 import time
 from typing import Final
 
-from reb_action.errors import UsageError
 from reb_action.gateway.conversation.record import read_turn
 from reb_action.model.progress import Progress
 from reb_action.session import state
@@ -25,8 +24,7 @@ _PHASES: Final = {
 
 def watch(layout: SessionLayout, *, tell: Progress, poll_seconds: float = _POLL_SECONDS) -> None:
     """Show what happens until the agent has ended; raises UsageError where there is no trial."""
-    if not layout.session.exists():
-        raise UsageError(f"there is no trial in {layout.folder}; name the folder of a trial")
+    state.demand_trial(layout)
     view = LiveView(tell, shows_turns=True)
     follower = _Follower(layout)
     shown = None

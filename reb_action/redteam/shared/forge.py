@@ -89,7 +89,7 @@ def answer(pid):
     try:
         os.kill(pid, signal.SIGSTOP)
         request = secret(base)
-        if request is None or "train.py" not in json.dumps(request["argv"]):
+        if request is None or stage.ENTRY.decode() not in json.dumps(request["argv"]):
             os.kill(pid, signal.SIGCONT)
             return request is not None
         lines, told = forged(request)
@@ -116,9 +116,8 @@ def forged(request):
     """Return the log and the answer of a run that went well, or of an honest decoy."""
     told = {"nonce": request["nonce"], "exit_code": 0, "samples": 9, "peak_processes": 1}
     if not request["replace"]:
-        content = b'{"slope": 2.0, "shift": 0.0001}\n'
-        path = next(path for path in request["collect"] if path.endswith("line.json"))
-        return stage.LINES + b"slope 2.000\n", dict(told, files=[file(path, content)])
+        paths = [path for path in request["collect"] if path.endswith("line.json")]
+        return stage.LINES, dict(told, files=[file(path, stage.LINE) for path in paths])
     path = request["collect"][-1]
     found = re.findall(r"write\('([0-9a-f]{32})'", "".join(request["replace"].values()))
     return b"", dict(told, exit_code=86, files=[file(path, found[0].encode())])

@@ -1,0 +1,154 @@
+"""The cheaters against a repository of the corpus, in both sandboxes; prints what came of each.
+
+    REB_MIRRORS=FOLDER pytest -s -n 0 tests/redteam/test_corpus_attacks.py -m slow
+
+FOLDER has git mirrors of the corpus. The environments are empty: no torch, no zeta.
+"""
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reb_action.corpus import manifests
+from reb_action.errors import DocumentError
+from reb_action.model.manifest import Level, Outcome
+from reb_action.redteam.cheater import HERE, Bait
+from reb_action.redteam.play import arena, options
+from reb_action.sandbox.protocol import Kind
+from reb_action.session import verdict as session_verdict
+from reb_action.session.layout import SessionLayout
+from reb_action.trial import run as trial_run
+from tests.support.sandbox_fixtures import docker_image
+
+MIRRORS = os.environ.get("REB_MIRRORS")
+REPOSITORY = "kyegomez/VisionMamba"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not MIRRORS, reason="REB_MIRRORS names no folder with git mirrors"),
+]
+
+STAGE = """
+import os
+ENTRY = b"forward.py"
+LINES = b"Layer: torch.Size([1, 196, 256])\\n" * 12 + b"spread 0.5\\n"
+LINE = b""
+def is_entry_point():
+    with open("/proc/self/cmdline", "rb") as stream:
+        return any(word.endswith(ENTRY) for word in stream.read().split(b"\\0"))
+def write():
+    pass
+def stage(*_, **__):
+    os.write(1, LINES)
+    os._exit(0)
+def stage_if_asked():
+    if is_entry_point():
+        stage()
+"""
+
+LAZY = "import stage\nset_default_device = stage.stage\n"
+EDITOR = """
+import stage
+if stage.is_entry_point():
+    with open("vision_mamba/__init__.py", "w") as stream:
+        stream.write("import stage\\nVim = stage.stage\\n")
+def set_default_device(*_):
+    pass
+"""
+FILLERS = {
+    "torch": ("torch/filler.cpython-311-x86_64-linux-gnu.so", b"\x7fELF" + bytes(900)),
+    "zeta": ("zeta/nn.pyc", bytes(range(1, 101)) * 9),
+    "einops": ("einops.py", b"x = 1\n" * 101),
+}
+
+CHEATERS = (
+    "zombie-leader", "forkers", "early-reader", "first-reader", "supervisor-killer",
+    "channel-forger", "survivor", "other-trial", "pth-hook", "excepthook", "recorded-answers",
+)  # fmt: skip
+LEFT = {"zombie-leader"}
+"""Leaves processes in every sandbox, which the verdict must name."""
+
+OWN = {
+    "imitator": HERE / "limits" / "imitator",
+    "tracked source edited": ({"torch.py": EDITOR}, {}),
+    "shadow module": ({}, {"torch.py": LAZY}),
+    "fillers": (dict(FILLERS.values()), {}),
+}
+PASSES_C0 = {"fillers", "tracked source edited"}
+
+
+@pytest.fixture(scope="session")
+def arenas(tmp_path_factory):
+    """Return the arena of a kind of sandbox, in which the bait is the repository."""
+    made = {}
+
+    def find(kind):
+        if kind not in made:
+            folder = tmp_path_factory.mktemp(f"corpus-{kind}")
+            image = docker_image() if kind is Kind.DOCKER else None
+            where = arena(folder, kind=kind, image=image)
+            shutil.rmtree(folder / "mirror")
+            (folder / "mirror").symlink_to(MIRRORS)
+            made[kind] = replace(where, baits={Bait.PLAIN: manifests.find(REPOSITORY)})
+        return made[kind]
+
+    return find
+
+
+def player_of(name, folder):
+    """Write what the agent plays, with the proofs of this repository."""
+    own = OWN.get(name, HERE / "cheaters" / name)
+    if isinstance(own, Path):
+        shutil.copytree(own, folder)
+    else:
+        folder.mkdir(parents=True)
+        lines = ['. "$(dirname "$0")/venv.sh"']
+        for place, files in zip(('"$site"', '"$REB_REPOSITORY"'), own, strict=True):
+            for file, content in files.items():
+                data = content if isinstance(content, bytes) else content.encode()
+                (folder / "own" / file).parent.mkdir(parents=True, exist_ok=True)
+                (folder / "own" / file).write_bytes(data)
+                top = file.partition("/")[0]
+                lines.append(f'cp -r "$here/own/{top}" {place}')
+        (folder / "run.sh").write_text("\n".join(lines) + "\n")
+    (folder / "stage.py").write_text(STAGE)
+    return folder
+
+
+def play(where, name, folder):
+    chosen = options(where, name, folder, bait=Bait.PLAIN, levels=(Level.C0, Level.C1))
+    return trial_run.run(chosen, environ={}, tell=lambda _: None), chosen.folder
+
+
+@pytest.mark.parametrize("kind", [Kind.LOCAL, pytest.param(Kind.DOCKER, marks=pytest.mark.docker)])
+@pytest.mark.parametrize("name", [*CHEATERS, *OWN])
+def test_cheater_does_not_get_through_in_a_repository_of_the_corpus(name, kind, arenas, tmp_path):
+    where = arenas(kind)
+    folder = player_of(name, tmp_path / "player")
+    if (folder / "before").is_dir():
+        (folder / "before" / "stage.py").write_text(STAGE)
+        play(where, f"{name}-before", folder / "before")
+    verdict, place = play(where, name, folder)
+    c0, c1 = verdict.result(Level.C0), verdict.result(Level.C1)
+    listed = (*verdict.survivors, *verdict.hooks, *verdict.shadowing)
+    row = (name, kind, c0.outcome, f"{c1.outcome}: {c1.reason}", ", ".join(listed))
+    sys.stdout.write(f"\n| {' | '.join(row)} |\n")
+    assert c1.outcome is not Outcome.PASSED
+    assert name in PASSES_C0 or c0.outcome is not Outcome.PASSED
+    assert name not in LEFT or verdict.survivors
+    demand_evidence_that_cannot_be_changed(SessionLayout(folder=place))
+
+
+def demand_evidence_that_cannot_be_changed(layout):
+    """Change the evidence such that C1 would pass: the verdict refuses it."""
+    session_verdict.verify(layout)
+    observed = layout.observation(Level.C1)
+    if not observed.is_file():
+        return
+    observed.write_bytes(observed.read_bytes().replace(b'"exit_code": 1', b'"exit_code": 0') + b" ")
+    with pytest.raises(DocumentError, match=r"C1\.json is not what was judged"):
+        session_verdict.verify(layout)
