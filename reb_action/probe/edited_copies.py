@@ -66,15 +66,7 @@ def scan_modules(
         "hook_files": probe_hooks.list_files(),
         "optional_modules": probe_hooks.list_optional_modules(),
     }
-    asked = context.ask(f"copies-{make_nonce()}", question)
-    ended = context.run(
-        Command(
-            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("copies"), asked),
-            cwd=context.layout.tools,
-            timeout_seconds=_TIMEOUT_SECONDS,
-        )
-    )
-    answer = answer_of(ended.stdout, _Answer)
+    answer = _ask(context, question)
     if answer is None:
         return ModuleScan(copies=(_UNSEEN,), shadowing=(_UNSEEN,), hooks=(*own_hooks, _UNSEEN))
     variables = start.environment if start else ()
@@ -89,6 +81,18 @@ def scan_modules(
         hooks=tuple(answer.hooks),
         known_hooks=known,
     )
+
+
+def _ask(context: ProbeContext, question: Mapping[str, object]) -> _Answer | None:
+    asked = context.ask(f"copies-{make_nonce()}", question)
+    ended = context.run(
+        Command(
+            argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("copies"), asked),
+            cwd=context.layout.tools,
+            timeout_seconds=_TIMEOUT_SECONDS,
+        )
+    )
+    return answer_of(ended.stdout, _Answer)
 
 
 def _own_modules(context: ProbeContext, source: Source) -> dict[str, object]:
