@@ -17,14 +17,12 @@ from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.container import Container, Listed, Task, parse_container, parse_task
 from reb_action.sandbox.docker.faults import explain
+from reb_action.sandbox.docker.network import CONFLICT, NOT_FOUND, Bridge, ignore_status
 from reb_action.sandbox.docker.options import NETWORK, Options
 from reb_action.sandbox.docker.stream import Demux, ExecStream, open_stream
 
 TIMEOUT_SECONDS = 300
 _LABEL = "reb.session"
-_FORBIDDEN = 403
-_CONFLICT = 409
-_NOT_FOUND = 404
 # The engine's words for a name that two networks have.
 _AMBIGUOUS = "is ambiguous"
 _START_TRIES = 20
@@ -60,7 +58,7 @@ class Engine:
             try:
                 created = self.client.containers.create(**options)
             except APIError as error:
-                if error.status_code == _CONFLICT:
+                if error.status_code == CONFLICT:
                     return None
                 raise
             return parse_container(created.attrs)
@@ -91,17 +89,17 @@ class Engine:
 
     def kill(self, container: str) -> None:
         """End all processes of a container; returns when they are gone."""
-        with self._calling("end the processes of the sandbox"), _unless(_CONFLICT):
+        with self._calling("end the processes of the sandbox"), ignore_status(CONFLICT):
             self.client.api.kill(container, "SIGKILL")
 
     def remove(self, container: str) -> None:
         """Remove a container with its volumes, unless it is gone or going."""
-        with self._calling("remove the sandbox"), _unless(_NOT_FOUND, _CONFLICT):
+        with self._calling("remove the sandbox"), ignore_status(NOT_FOUND, CONFLICT):
             self.client.api.remove_container(container, force=True, v=True)
 
     def processes(self, container: str) -> tuple[Task, ...]:
         """Return every process of a container; none when it does not run."""
-        with self._calling("list the processes of the sandbox"), _unless(_CONFLICT):
+        with self._calling("list the processes of the sandbox"), ignore_status(CONFLICT):
             top = self.client.api.top(container, ps_args="-eo pid,uid,nlwp,stat,comm")
             return tuple(parse_task(row) for row in top["Processes"])
         return ()
@@ -113,39 +111,9 @@ class Engine:
             return tuple(Listed(id=item["Id"], labels=item["Labels"]) for item in found)
 
     def ensure_network(self) -> None:
-        """Make the bridge of the open sandboxes if there is none, and leave one of its name.
-
-        Two trials that start at once can make two networks of one name. The engine then refuses to
-        start a container on either, so the newer ones that nothing uses are removed.
-        """
+        """Make the bridge of the open sandboxes if there is none."""
         with self._calling(f"make the network {NETWORK}"):
-            known = self._own_networks() or self._make_network()
-            extra = len(known) - 1
-            for network in sorted(known, key=lambda network: network["Created"], reverse=True):
-                extra -= bool(extra) and self._remove_network(network["Id"])
-
-    def _own_networks(self) -> list[Any]:
-        # The engine's filter also matches a part of a name.
-        networks = self.client.api.networks(names=[NETWORK])
-        return [network for network in networks if network["Name"] == NETWORK]
-
-    def _make_network(self) -> list[Any]:
-        with _unless(_CONFLICT):
-            self.client.api.create_network(
-                NETWORK,
-                driver="bridge",
-                check_duplicate=True,
-                labels={"reb.network": NETWORK},
-                options={"com.docker.network.bridge.enable_icc": "false"},
-            )
-        return self._own_networks()
-
-    def _remove_network(self, network: str) -> bool:
-        with _unless(_FORBIDDEN):
-            with _unless(_NOT_FOUND):
-                self.client.api.remove_network(network)
-            return True
-        return False
+            Bridge(api=self.client.api).ensure()
 
     def cut_off(self, container: str, networks: Mapping[str, str]) -> None:
         """Take a container that does not run off these networks, and off any for good.
@@ -254,13 +222,3 @@ def _knock(path: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(TIMEOUT_SECONDS)
         connection.connect(path)
-
-
-@contextmanager
-def _unless(*codes: int) -> Generator[None]:
-    """Take these answers as: there is nothing to do any more."""
-    try:
-        yield
-    except APIError as error:
-        if error.status_code not in codes:
-            raise
