@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.errors import UsageError
+from reb_action.model.comparison import Comparisons
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Outcome
 from reb_action.model.record import Edition, Record, RecordedRun
@@ -63,6 +64,7 @@ def test_six_repositories_that_all_got_worse_are_worse(tmp_path):
     a, b = write_board(tmp_path / "a.json", passed), write_board(tmp_path / "b.json", failed)
     result = compare(a, b, "--of-a", "uv", "--levels", "C1", "--json")
     document = json.loads(result.stdout)
+    assert documents.decode(result.stdout.encode(), Comparisons, kind="comparisons", name="b")
     (comparison,) = document["value"]["comparisons"]
     (level,) = comparison["levels"]
     assert (level["a"], level["b"], level["higher"], level["lower"]) == (1.0, 0.0, 0, 5)
