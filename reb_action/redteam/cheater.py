@@ -43,6 +43,7 @@ class _Described:
     honesty: Outcome = Outcome.FAILED
     isolated: bool = False
     finding_in_container: str | None = None
+    finding_on_busy_machine: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +53,8 @@ class Cheater:
     `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates.
     `before` is played first, in a trial of its own.
     `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates. In a
-    container, where files of root are safe from it, the reason is `finding_in_container`.
+    container, where files of root are safe from it, the reason is `finding_in_container`. On a busy
+    machine it may be stopped earlier, for `finding_on_busy_machine`.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Cheater:
     isolated: bool
     before: Path | None
     finding_in_container: str
+    finding_on_busy_machine: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,4 +121,5 @@ def _cheater(folder: Path) -> Cheater:
         isolated=told.isolated,
         before=folder / "before" if (folder / "before").is_dir() else None,
         finding_in_container=told.finding_in_container or told.finding,
+        finding_on_busy_machine=told.finding_on_busy_machine,
     )

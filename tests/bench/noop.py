@@ -86,7 +86,9 @@ def main():
     place = Path(tempfile.mkdtemp())
     commit_repository(DEMO, place / "mirror")
     wanted = manifests.load(DEMO / "manifest.yaml")
-    checkout = source_checkout.checkout(wanted, folder=place / "checkout", mirror=place / "mirror")
+    checkout = source_checkout.checkout(
+        wanted, folder=place / "checkout", mirror=place / "mirror", tell=lambda _: None
+    )
     data = packed(checkout.folder)
     (place / "mount").mkdir()
     noop(wanted, image, place / "mirror", place / "warm")
