@@ -16,7 +16,7 @@ from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
-from reb_action.errors import DocumentError, SourceError, UsageError
+from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Ending
 from reb_action.model.manifest import Level, LogProof, Outcome
 from reb_action.model.report import ReportFaultKind
@@ -147,16 +147,6 @@ def test_what_stands_in_the_place_of_the_runs_folder_goes(
         script.write(f"{planted} ../runs\n")
     verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
-
-
-def test_mirror_that_lacks_the_repository_is_said_to(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    told, other = [], replace(wanted, repository="nobody/elsewhere", commit="z")
-    with pytest.raises(SourceError):
-        start.start(
-            options_of(other, folder, mirror, tmp_path / "results"), owner=1, tell=told.append
-        )
-    assert told[-1] == f"the mirror {mirror} does not have it; fetching it from GitHub"
 
 
 @pytest.mark.parametrize("name", ["levels/C1.json", "levels/C1.log", "report.json", "agent.json"])
