@@ -17,6 +17,15 @@ _SHAPES: Final = (
     rb"(?<!\w)hf_[A-Za-z0-9]{30,}",
     rb"xox[abeprs]-[A-Za-z0-9-]{10,}",
     rb"(?<!\w)A[KS]IA[A-Z0-9]{16}(?!\w)",
+    # Google's API keys and access tokens.
+    rb"(?<![\w-])AIza[\w-]{35}(?![\w-])",
+    rb"(?<![\w.-])ya29\.[\w-]{20,}",
+    rb"(?<![\w-])glpat-[\w-]{20,}(?:\.[a-z0-9]{2}\.[a-z0-9]{7,9})?",
+    rb"(?<!\w)gsk_[A-Za-z0-9]{40,}",
+    rb"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)",
+    rb"(?<![\w-])xai-[A-Za-z0-9]{40,}",
+    # A macaroon in base64: https://pypi.org/help/#apitoken.
+    rb"(?<![\w-])pypi-(?:AgE|AgN)[\w-]{50,}",
     # Also a key that is cut off, and one whose line breaks JSON has escaped.
     rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----)[\s\S]){0,16384}(?:-----END [A-Z ]*KEY-----)?",
 )
@@ -26,6 +35,7 @@ _SHAPE: Final = re.compile(b"|".join(_SHAPES))
 _MARKS: Final = (
     *(b"gho_", b"ghp_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_"),
     *(b"sk-", b"hf_", b"xox", b"AKIA", b"ASIA", b"-----BEGIN "),
+    *(b"AIza", b"ya29.", b"glpat-", b"gsk_", b"npm_", b"xai-", b"pypi-"),
 )
 
 
