@@ -88,7 +88,8 @@ def _event(kind, **fields):
 
 def _message(ask):
     return {
-        "id": "msg_0",
+        # Claude Code joins messages of one id.
+        "id": f"msg_{ask.results}",
         "type": "message",
         "role": "assistant",
         "model": ask.model,
