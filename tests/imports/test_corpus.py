@@ -116,6 +116,7 @@ def pinned(manifest: Manifest, folder: Path) -> Source:
     """Check the commit out from the mirrors alone, never from the network."""
     nowhere = (folder.parent / "nowhere").as_uri()
     try:
-        return checkout(manifest, folder=folder, mirror=Path(MIRRORS or ""), origin=nowhere)
+        mirror = Path(MIRRORS or "")
+        return checkout(manifest, folder=folder, mirror=mirror, origin=nowhere, tell=print)
     except SourceError as error:
         pytest.skip(f"no mirror has it: {error}")

@@ -16,12 +16,17 @@ from reb_action.resources import data_folder
 from reb_action.source.checkout import checkout
 
 
+def _tell(reason: str) -> None:
+    sys.stderr.write(f"{reason}\n")
+
+
 def answers(slug: str, mirrors: Path) -> dict[str, object]:
     """Return what C0 asks for in a repository, and a hash of what pyright is to look at."""
     manifest = load(data_folder("repos") / f"{slug}.yaml")
     with tempfile.TemporaryDirectory() as folder:
         nowhere = Path(folder, "nowhere").as_uri()
-        source = checkout(manifest, folder=Path(folder, "it"), mirror=mirrors, origin=nowhere)
+        place = Path(folder, "it")
+        source = checkout(manifest, folder=place, mirror=mirrors, origin=nowhere, tell=_tell)
         files = repository_files(source)
         owned = owners(files, version=(3, 11))
         seen = hashlib.sha256(repr(sorted(files_for_pyright(source, files).items())).encode())
