@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from reb_action.errors import PlaceError
@@ -11,14 +11,16 @@ from reb_action.session.layout import SessionLayout
 
 # The logs of an agent and of the levels, redacted anew, beside the documents.
 RESERVE_BYTES: Final = 64 << 20
+# A disk can also have no room for another file, whatever its size.
+_FILES: Final = 32
 
 
 def hold(layout: SessionLayout) -> None:
     """Take the space; raises PlaceError if the disk has no more than that left."""
     if not _take(layout, RESERVE_BYTES):
         raise PlaceError(
-            f"the disk of {layout.folder} has less than {RESERVE_BYTES >> 20} MiB left; free disk"
-            " space, or name a folder on another disk"
+            f"the disk of {layout.folder} has less than {RESERVE_BYTES >> 20} MiB or {_FILES} files"
+            " left; free disk space, or name a folder on another disk"
         )
 
 
@@ -28,14 +30,17 @@ def lend(layout: SessionLayout) -> Generator[None]:
 
     Nothing of the agent may run meanwhile: it would use up the space.
     """
-    is_held = layout.reserve.exists()
-    layout.reserve.unlink(missing_ok=True)
+    is_held = layout.reserve.is_dir() and not layout.reserve.is_symlink()
+    # In a local sandbox without namespaces the agent can put anything in its place.
+    with suppress(OSError):
+        _release(layout)
     try:
         yield
     finally:
-        size = RESERVE_BYTES if is_held else 0
-        while size and not _take(layout, size):
-            size //= 2
+        with suppress(OSError):
+            size = RESERVE_BYTES if is_held else 0
+            while size and not _take(layout, size):
+                size //= 2
 
 
 def is_disk_full(error: BaseException) -> bool:
@@ -45,18 +50,28 @@ def is_disk_full(error: BaseException) -> bool:
     return os.strerror(errno.ENOSPC).lower() in str(error).lower()
 
 
+def _release(layout: SessionLayout) -> None:
+    if layout.reserve.is_symlink() or not layout.reserve.is_dir():
+        layout.reserve.unlink(missing_ok=True)
+        return
+    for path in layout.reserve.iterdir():
+        path.unlink()
+    layout.reserve.rmdir()
+
+
 def _take(layout: SessionLayout, size: int) -> bool:
     if not layout.work.is_dir():
         # The trial was stopped.
         return True
-    handle = os.open(layout.reserve, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
-        os.posix_fallocate(handle, 0, size)
+        layout.reserve.mkdir()
+        with (layout.reserve / "space").open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, size)
+        for number in range(_FILES * size // RESERVE_BYTES):
+            (layout.reserve / str(number)).touch()
     except OSError as error:
-        layout.reserve.unlink()
+        _release(layout)
         if not is_disk_full(error):
             raise
         return False
-    finally:
-        os.close(handle)
     return True

@@ -73,13 +73,14 @@ def run_agent(
         _demand_model(layout, session, environ=environ, tell=tell)
         sandbox = select.attach(session.spec, session.handle)
         ended = _run(layout, session, sandbox, environ=environ, tell=tell, live=live)
-        # Before anything is written: what still runs could fill the disk again and again.
-        survivors = sandbox.halt()
-        with reserve.lend(layout):
-            run = _record(layout, session, ended)
-            documents.write(layout.agent_run, run, kind="agent_run")
-        state.advance(layout, Phase.AGENT_DONE)
+        run = None
         try:
+            # Before anything is written: what still runs could fill the disk again and again.
+            survivors = sandbox.halt()
+            with reserve.lend(layout):
+                run = _record(layout, session, ended)
+                documents.write(layout.agent_run, run, kind="agent_run")
+            state.advance(layout, Phase.AGENT_DONE)
             freeze(layout, session, sandbox, survivors=survivors, tell=tell)
         except (OSError, SandboxError) as error:
             if not reserve.is_disk_full(error):

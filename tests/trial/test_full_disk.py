@@ -27,6 +27,7 @@ from reb_action.trial.options import Options
 DEMO = Path(__file__).parents[1] / "demo"
 MIB = 1 << 20
 FILL = "head -c 1G /dev/zero > $HOME/fill"
+FILES = "seq -f $HOME/%.0f 9999 | xargs touch; true"
 GOES_ON = f"(while :; do {FILL}; rm -f $HOME/fill; done) & {FILL}; true"
 
 
@@ -36,10 +37,11 @@ def silent(_line):
 
 @pytest.fixture
 def disk(tmp_path):
-    """A disk of 90 MiB."""
+    """A disk of 90 MiB and 3,000 files."""
     place = tmp_path / "disk"
     place.mkdir()
-    argv = ("mount", "-t", "tmpfs", "-o", f"size={90 * MIB}", "none", str(place))
+    size = f"size={90 * MIB},nr_inodes=3000"
+    argv = ("mount", "-t", "tmpfs", "-o", size, "none", str(place))
     if os.getuid() or subprocess.run(argv, capture_output=True, check=False).returncode:
         pytest.skip("only root can mount a small disk")
     yield place
@@ -66,7 +68,7 @@ def options_of(tmp_path, folder, script):
     )
 
 
-@pytest.mark.parametrize("script", [FILL, GOES_ON], ids=["once", "goes on"])
+@pytest.mark.parametrize("script", [FILL, GOES_ON, FILES], ids=["once", "goes on", "files"])
 def test_trial_on_a_disk_that_its_agent_filled_has_a_verdict(tmp_path, disk, script):
     verdict = trial_run.run(options_of(tmp_path, disk / "trial", script), environ={}, tell=silent)
     results = [verdict.result(level) for level in (Level.C0, Level.C1)]
@@ -100,7 +102,7 @@ def test_freeze_on_a_full_disk_is_recorded(tmp_path, disk, monkeypatch):
 
 def test_trial_does_not_start_on_a_disk_without_room_for_its_results(tmp_path, disk):
     (disk / "other").write_bytes(bytes(40 * MIB))
-    with pytest.raises(PlaceError, match=r"the disk of .* has less than 64 MiB left"):
+    with pytest.raises(PlaceError, match=r"the disk of .* has less than 64 MiB or 32 files left"):
         trial_run.run(options_of(tmp_path, disk / "trial", "true"), environ={}, tell=silent)
     assert not (disk / "trial").exists()
 
@@ -114,4 +116,14 @@ def test_reserve_comes_back_as_far_as_there_is_space(disk):
         with reserve.lend(layout):
             (disk / "result").write_bytes(bytes(50 * MIB))
         assert not layout.reserve.exists()
-    assert layout.reserve.stat().st_size == 32 * MIB
+    assert (layout.reserve / "space").stat().st_size == 32 * MIB
+
+
+@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to("/dev")])
+def test_what_an_agent_put_in_the_place_of_the_reserve_does_no_harm(tmp_path, make):
+    layout = SessionLayout(folder=tmp_path)
+    layout.work.mkdir()
+    make(layout.reserve)
+    with reserve.lend(layout):
+        (tmp_path / "result").touch()
+    assert not layout.reserve.exists()
