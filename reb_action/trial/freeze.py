@@ -101,11 +101,7 @@ def _look(
         hooks = (*list_unfound(interpreter.hooks, hooks), *hooks)
         interpreter = replace(interpreter, hooks=limit_hooks(hooks, found.known_hooks))
         interpreter = _identified(room, interpreter, seen)
-        refusal = documents.find_refusal(interpreter, kind="interpreter")
-        if refusal is not None:
-            interpreter = _unkept(interpreter, refusal)
-        with reserve.lend(layout):
-            documents.write(layout.interpreter, interpreter, kind="interpreter")
+        _write_interpreter(layout, interpreter)
     return Freeze(
         report=fault,
         report_sha256=None,
@@ -116,6 +112,14 @@ def _look(
         shadowing=found.shadowing,
         known_hooks=found.known_hooks,
     )
+
+
+def _write_interpreter(layout: SessionLayout, interpreter: Interpreter) -> None:
+    refusal = documents.find_refusal(interpreter, kind="interpreter")
+    if refusal is not None:
+        interpreter = _unkept(interpreter, refusal)
+    with reserve.lend(layout):
+        documents.write(layout.interpreter, interpreter, kind="interpreter")
 
 
 def _start(room: ProbeContext, claimed: Report) -> StartedInterpreter:
