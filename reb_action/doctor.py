@@ -16,6 +16,7 @@ from reb_action.gateway.model_names import vendor_host
 from reb_action.gateway.preflight import ask_once
 from reb_action.judge.faults import CAUSES
 from reb_action.model.agent import Dialect
+from reb_action.model.quantity import count
 from reb_action.probe import gpu_witness, toolchain
 from reb_action.sandbox.docker import engine
 from reb_action.sandbox.protocol import Kind
@@ -43,8 +44,8 @@ def check_machine(kind: Kind, image: str) -> Iterator[Finding]:
     else:
         yield Finding(ok=True, line="note: the local sandbox has no isolation")
     with gpu_witness.watch(gpu_witness.own_nothing) as witness:
-        count, driver = witness.present, witness.driver
-    yield Finding(ok=True, line=f"note: {count} GPUs, driver {driver or 'none'}")
+        gpus, driver = witness.present, witness.driver
+    yield Finding(ok=True, line=f"note: {count(gpus, 'GPU')}, driver {driver or 'none'}")
 
 
 def check_model(

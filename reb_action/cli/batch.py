@@ -147,14 +147,14 @@ def _outputs(result: "BatchResult") -> dict[str, str]:
 def _conclude(
     result: "BatchResult", folder: Path, runner: RunnerOptions, fail_on: "FailOn"
 ) -> None:
+    from reb_action.model.quantity import count
     from reb_action.render.escape import log
     from reb_action.results import collection
     from reb_action.session import verdict
     from reb_action.session.layout import SessionLayout
 
-    click.echo(
-        f"{len(result.done)} trials done, {len(result.broken)} broken, {len(result.remaining)} left"
-    )
+    done, broken, left = map(len, (result.done, result.broken, result.remaining))
+    click.echo(f"{count(done, 'trial')} done, {broken} broken, {left} left")
     if result.remaining:
         raise DeadlineError(
             f"no time left in this job for {', '.join(result.remaining)}; run them in another job"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reb_action.cli.console import is_terminal, make_console
+from reb_action.model.quantity import count
 from reb_action.render.escape import log
 from reb_action.render.lines import stamp_line
 from reb_action.render.quantities import amount, clock, dollars
@@ -85,11 +86,11 @@ class BatchView:
 
     def summary(self) -> str:
         """Return how many trials have ended and how many run."""
-        return f"{self._ended} of {self._total} trials ended, {len(self._rows)} running"
+        return f"{self._ended} of {count(self._total, 'trial')} ended, {len(self._rows)} running"
 
     def _used(self, row: _Row) -> tuple[str, ...]:
         spent = row.meter.read()
-        turns, tokens = f"{spent.calls} turns", f"{amount(spent.tokens)} tokens"
+        turns, tokens = count(spent.calls, "turn"), f"{amount(spent.tokens)} tokens"
         return turns, tokens, dollars(spent.cost_usd)
 
     def _line(self, text: str) -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from reb_action.agents import model
 from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.agents.contestants_file import parse_agents, read_contestants
+from reb_action.agents.spec import AgentSpec
 from reb_action.cli.groups import ModelOptions, RunnerOptions, TrialOptions, WhoOptions
 from reb_action.documents import show
 from reb_action.errors import UsageError
@@ -16,10 +17,16 @@ from reb_action.gateway import Budget
 from reb_action.gateway.egress.proxy import parse_hosts
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.contestant import Contestant, ContestantEntry
+from reb_action.model.quantity import count
 from reb_action.sandbox.protocol import Network
 from reb_action.session.state import AgentChoice
 
 T = TypeVar("T")
+_OF_A_MODEL: Final = (
+    *("model", "model_url", "key", "budget_calls", "budget_tokens", "budget_usd"),
+    *("repeat_limit", "accept_other_model", "direct_key"),
+)
+"""What only a contestant with a model has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,15 +121,30 @@ def demand_file(name: str | Path) -> None:
 def _contenders(entries: Iterable[ContestantEntry], runner: RunnerOptions) -> Iterator[Contender]:
     for entry in entries:
         demand_file(entry.agent)
+        spec = agent(entry.agent, argument=entry.argument)
+        _demand_known(entry, spec)
         own = apply_entry(entry, runner)
         choice = choose_agent(entry.agent, entry.argument, own)
-        spec = agent(entry.agent, argument=entry.argument)
         yield Contender(
             contestant=identify(spec, choice, entry.id),
             entry=entry,
             choice=choice,
             runner=own,
             agent_name=spec.name,
+        )
+
+
+def _demand_known(entry: ContestantEntry, spec: AgentSpec) -> None:
+    """Raise UsageError if a contestant without a model has an option of one."""
+    if spec.dialect is not None:
+        return
+    default = ContestantEntry(agent=entry.agent)
+    given = [name for name in _OF_A_MODEL if getattr(entry, name) != getattr(default, name)]
+    if given:
+        names = ", ".join(name.replace("_", "-") for name in given)
+        raise UsageError(
+            f"the agent {spec.name} of the contestant {entry.id or spec.name} asks no model, so it"
+            f" has no {names}; remove it"
         )
 
 
@@ -134,7 +156,7 @@ def _find_entry(path: Path, name: str | None, runner: RunnerOptions) -> Contesta
     if name is None or name not in contenders:
         given = "is not named" if name is None else f"{show(name)} is not in it"
         raise UsageError(
-            f"{path.name} has {len(contenders)} contestants and the trial's {given}; set"
+            f"{path.name} has {count(len(contenders), 'contestant')} and the trial's {given}; set"
             f" --contestant to one of {', '.join(contenders)}"
         )
     return contenders[name].entry

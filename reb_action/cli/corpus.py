@@ -9,6 +9,7 @@ import click
 from reb_action.cli.groups import PlaceOptions
 from reb_action.cli.options import FILE, FOLDER, PATH, levels_option, repository_argument
 from reb_action.cli.runner_options import place_options
+from reb_action.errors import UsageError
 from reb_action.model.manifest import Level
 
 
@@ -21,6 +22,13 @@ def validate(paths: tuple[Path, ...]) -> None:
     click.echo("\n".join(counts.validated(paths)))
 
 
+def _parse_folder(_context: click.Context, parameter: click.Parameter, value: str) -> Path:
+    """Return the folder that an option names; an empty name would be the working directory."""
+    if not value.strip():
+        raise UsageError(f"{parameter.opts[0]} is empty; name a folder, or leave it out")
+    return Path(value)
+
+
 @click.command()
 @repository_argument
 @click.option(
@@ -30,7 +38,7 @@ def validate(paths: tuple[Path, ...]) -> None:
 @place_options
 @levels_option
 @click.option(
-    "--cache", type=FOLDER, default=Path(".cache/uv"),
+    "--cache", type=click.Path(file_okay=False), default=".cache/uv", callback=_parse_folder,
     show_default=True, help="Package cache of uv; with --base, a folder of wheels.",
 )  # fmt: skip
 @click.option(

@@ -45,6 +45,9 @@ def doctor(
     from reb_action.errors import ModelError, SandboxError
     from reb_action.render.escape import log
 
+    if model is None and (agent is not None or model_url is not None):
+        given = "--agent" if agent is not None else "--model-url"
+        raise UsageError(f"{given} is for a model; name one with --model, or leave {given} out")
     findings = tuple(check_machine(sandbox, image))
     asked = () if model is None else (check_model(model, model_url, agent, os.environ),)
     click.echo("\n".join(log(finding.line) for finding in (*findings, *asked)))
@@ -127,6 +130,7 @@ def selftest(
 
     Exit code 1 if one is not.
     """
+    from reb_action.model.quantity import count
     from reb_action.redteam.selftest import selftest as run_attacks
     from reb_action.render.escape import log
 
@@ -140,7 +144,7 @@ def selftest(
     for line, passed in attacks:
         click.echo(log(line))
         results.append(passed)
-    click.echo(f"{sum(results)} of {len(results)} checks passed")
+    click.echo(f"{sum(results)} of {count(len(results), 'check')} passed")
     if not all(results):
         sys.exit(1)
 

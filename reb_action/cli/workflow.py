@@ -121,6 +121,7 @@ def plan(
     from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
     from reb_action.judge.gate import demand_measured
+    from reb_action.model.quantity import count
     from reb_action.results import plan_file
     from reb_action.workflow import platform_limits
 
@@ -135,7 +136,8 @@ def plan(
         f"job output {platform_limits.measure_output(planned):,} bytes in UTF-16, longest list of"
         f" trials {platform_limits.measure_environment(planned):,} bytes"
     )
-    click.echo(f"{len(planned.trials)} trials in {len(planned.entries)} jobs: {path} ({sizes})")
+    trials, jobs = count(len(planned.trials), "trial"), count(len(planned.entries), "job")
+    click.echo(f"{trials} in {jobs}: {path} ({sizes})")
 
 
 @click.command()

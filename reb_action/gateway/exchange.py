@@ -27,6 +27,7 @@ _CAUSES: Final = {
     CallStatus.SILENT: FaultCause.MODEL_SILENT,
     CallStatus.FAILED: FaultCause.ANSWER_FAILED,
 }
+_NO_ANSWER: Final = "what came is no answer of a model"
 _BAD_GATEWAY: Final = 502
 _GATEWAY_TIMEOUT: Final = 504
 # Hop-by-hop headers (RFC 9110, 7.6.1), headers that the gateway sets itself, and cookies.
@@ -123,8 +124,9 @@ class Exchange:
         # The call is recorded before the agent gets the end of the answer: the agent's next call
         # must be checked against it.
         last = meter.feed(data) + meter.finish()
-        status, error = self._call_status(meter.summary)
-        self._record(response.status, status, error, _CAUSES.get(status), summary=meter.summary)
+        status, error = self._call_status(meter.summary, is_stream=is_stream)
+        cause = FaultCause.ADDRESS_WRONG if error == _NO_ANSWER else _CAUSES.get(status)
+        self._record(response.status, status, error, cause, summary=meter.summary)
         self._write(last)
         self._send(lambda: self._client.end(complete=response.is_complete))
 
@@ -132,8 +134,13 @@ class Exchange:
         self._settings.rules.read_answer(value, summary)
         self._settings.content.read_answer(value, self._content)
 
-    def _call_status(self, summary: AnswerSummary) -> tuple[CallStatus, str | None]:
+    def _call_status(
+        self, summary: AnswerSummary, *, is_stream: bool
+    ) -> tuple[CallStatus, str | None]:
         response = self._response
+        is_whole = response.is_complete and not is_stream and self._request.route.generates
+        if is_whole and summary == AnswerSummary():
+            return CallStatus.FAILED, _NO_ANSWER
         if response.is_complete and summary.error is not None:
             return CallStatus.FAILED, None
         if response.is_complete and (summary.ended or not self._request.route.generates):

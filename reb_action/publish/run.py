@@ -13,6 +13,7 @@ from reb_action.model.event import Occasion
 from reb_action.model.github import Artifact, RunOrder
 from reb_action.model.manifest import Level
 from reb_action.model.plan import Plan
+from reb_action.model.quantity import count
 from reb_action.publish import artifacts
 from reb_action.publish.content import RunResults
 from reb_action.results import collection, plan_file, scoreboard
@@ -63,7 +64,9 @@ def fetch_plan(client: Client, listed: tuple[Artifact, ...], folder: Path, *, ke
         )
     plan = plan_file.read_plan(artifacts.unpack_plan(_zip(client, artifact, PLAN_BYTES), folder))
     if len(plan.trials) > TRIALS:
-        raise DocumentError(f"the plan has {len(plan.trials)} trials; the maximum is {TRIALS}")
+        raise DocumentError(
+            f"the plan has {count(len(plan.trials), 'trial')}; the maximum is {TRIALS}"
+        )
     return plan
 
 

@@ -5,6 +5,7 @@ from textwrap import wrap
 from typing import Final
 
 from reb_action.model.agent import AgentList, ListedAgent
+from reb_action.model.quantity import count
 from reb_action.render.escape import log
 
 _COMMIT_DIGITS: Final = 12
@@ -24,7 +25,7 @@ def agent_lines(listing: AgentList) -> Iterator[str]:
         if len(names) == len(listing.agents) > 1:
             yield f"missing here for every agent: {log(fault)}"
         elif len(names) > 1:
-            yield f"missing here for {len(names)} agents: {log(fault)}"
+            yield f"missing here for {count(len(names), 'agent')}: {log(fault)}"
             yield from (f"  {line}" for line in wrap(", ".join(names), _WIDTH - 2))
 
 

@@ -6,10 +6,11 @@ from typing import Final
 from reb_action.judge.levels import spec_of
 from reb_action.model.agent import AgentRun
 from reb_action.model.manifest import Level, Outcome
+from reb_action.model.quantity import count
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import clean, log
 from reb_action.render.outcomes import UNQUALIFIED_NOTE, WORDS, mark_outcome
-from reb_action.render.quantities import clock, count
+from reb_action.render.quantities import clock
 from reb_action.render.remarks import list_remarks
 
 
@@ -29,7 +30,7 @@ def count_levels(verdict: Verdict, scoring: Scoring = Scoring.STRICT) -> str:
     counted = [result for result in verdict.results if result.by(scoring) in _COUNTED]
     passed = sum(result.by(scoring) is Outcome.PASSED for result in counted)
     invalid = [result.level for result in verdict.results if result.by(scoring) is Outcome.INVALID]
-    text = f"{passed} of {len(counted)} levels passed"
+    text = f"{passed} of {count(len(counted), 'level')} passed"
     return f"{text}; not measured: {', '.join(invalid)}" if invalid else text
 
 

@@ -1,11 +1,6 @@
 """Numbers with their units, the same in every text."""
 
 
-def count(number: int, singular: str, plural: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
 def percent(share: float) -> str:
     """Return whole per cent without the sign; only none is 0, only all is 100."""
     return f"{share * 100:.0f}" if share in (0, 1) else str(min(max(round(share * 100), 1), 99))

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard
 
 from reb_action.model.manifest import Level
+from reb_action.model.quantity import count
 from reb_action.model.scoreboard import AgentScore, Imports, Known, Published, Share
 from reb_action.model.verdict import ClaimKind, Scoring
-from reb_action.render.quantities import count, percent
+from reb_action.render.quantities import percent
 
 NONE: Final = "n/a"
 WORDS: Final[Mapping[str, str]] = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action.model.manifest import Level
+from reb_action.model.quantity import count
 from reb_action.model.scoreboard import AgentScore, Cell, Published, Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
@@ -96,7 +97,8 @@ def run_again(board: Scoreboard) -> Table:
 def headline(board: Scoreboard) -> str:
     """Return how many trials have a verdict, and whether the comparison is complete."""
     planned = len(board.trials) + len(board.missing)
-    text = f"{len(board.trials)} of {planned} trials have a verdict."
+    has = "has" if planned == 1 else "have"
+    text = f"{len(board.trials)} of {count(planned, 'trial')} {has} a verdict."
     if board.complete:
         return text
     counts = {"missing": len(board.missing), "invalid": len(board.invalid)}
@@ -112,7 +114,7 @@ def other(scoring: Scoring) -> Scoring:
 def _agent(score: AgentScore, levels: Iterable[Level], scoring: Scoring) -> tuple[Lines, ...]:
     by_level = score.levels[scoring]
     return (
-        (*_name(score), f"{score.judged} of {score.planned} trials"),
+        (*_name(score), f"{score.judged} of {count(score.planned, 'trial')}"),
         *(shares.lines(by_level.get(level)) for level in levels),
         shares.imports(score.imports.get(scoring)),
         shares.hallucinations(score),

@@ -6,8 +6,9 @@ from typing import Final
 from reb_action.documents import Json
 from reb_action.gateway.conversation.record import Turn
 from reb_action.gateway.json_text import parse_json
+from reb_action.model.quantity import count
 from reb_action.render.escape import clean
-from reb_action.render.quantities import amount, clock, count, dollars, duration
+from reb_action.render.quantities import amount, clock, dollars, duration
 
 _SHOWN: Final = 120
 # The arguments that say most, in the order of their worth.

@@ -8,6 +8,7 @@ from reb_action.errors import RebError, UsageError
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.plan import Plan
 from reb_action.model.progress import Progress
+from reb_action.model.quantity import count
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.resources import data_folder
 from reb_action.results import collection
@@ -29,7 +30,7 @@ def collect_folders(folders: Sequence[Path], plan: Plan | None, *, tell: Progres
     if plan is None:
         tell("without --plan, missing trials are not counted")
     if collected.superseded:
-        tell(f"{collected.superseded} artifacts superseded by later attempts")
+        tell(f"{count(collected.superseded, 'artifact')} superseded by later attempts")
     return collected
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from reb_action.errors import UsageError
 from reb_action.model.progress import Progress
+from reb_action.model.quantity import count
 from reb_action.sandbox.protocol import Kind
 from reb_action.trial.options import Options
 
@@ -25,7 +26,7 @@ def choose_jobs(text: str, options: Options, *, gpus: int, tell: Progress) -> in
         return 1
     if options.gpus and gpus and jobs > gpus // options.gpus:
         jobs = max(1, gpus // options.gpus)
-        tell(f"{gpus} GPUs are enough for {jobs} trials of {options.gpus} at a time")
+        tell(f"{count(gpus, 'GPU')} allow {count(jobs, 'trial')} of {options.gpus} at a time")
     return jobs
 
 

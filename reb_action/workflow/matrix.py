@@ -8,6 +8,7 @@ from typing import Final
 
 from reb_action.errors import UsageError
 from reb_action.model.plan import Entry, PlannedTrial
+from reb_action.model.quantity import count
 from reb_action.workflow.deadline import RESERVE_SECONDS
 
 MATRIX_LIMIT: Final = 256
@@ -84,7 +85,8 @@ def _batches(ordered: list[Timed], batching: Batching) -> Iterator[_Batch]:
     if sum(needed.values()) > batching.jobs:
         minutes = (batching.job_seconds or 0) // 60
         raise UsageError(
-            f"{len(ordered)} trials need {sum(needed.values())} jobs of {minutes} minutes, and"
+            f"{count(len(ordered), 'trial')} need {count(sum(needed.values()), 'job')} of"
+            f" {count(minutes, 'minute')}, and"
             f" there may be {batching.jobs}; give durations of an earlier report, raise"
             " job-minutes or max-jobs, or split the run with only"
         )

@@ -6,6 +6,7 @@ from typing import Final
 
 from reb_action.errors import UsageError
 from reb_action.model.plan import Plan
+from reb_action.model.quantity import count
 from reb_action.results import plan_file
 from reb_action.workflow.safety import is_hosted, parse_labels
 
@@ -48,7 +49,7 @@ def demand_fit(plan: Plan, runners: Runners) -> None:
     """Raise UsageError, with figures, if a limit would be broken while the plan runs."""
     fault = next(_faults(plan, runners), None)
     if fault is not None:
-        raise UsageError(f"the plan of {len(plan.trials)} trials cannot run: {fault}")
+        raise UsageError(f"the plan of {count(len(plan.trials), 'trial')} cannot run: {fault}")
 
 
 def _faults(plan: Plan, runners: Runners) -> Iterator[str]:
@@ -84,13 +85,14 @@ def _queue_faults(plan: Plan, runners: Runners) -> Iterator[str]:
     waits = (-(-queued // runners.count) - 1) * seconds
     if waits > QUEUE_SECONDS:
         yield (
-            f"{queued} jobs at once on {runners.count} runners would queue for"
+            f"{count(queued, 'job')} at once on {count(runners.count, 'runner')} would queue for"
             f" {waits / 3600:.0f} hours, and GitHub ends a job after {QUEUE_SECONDS // 3600};"
             f" set max-parallel to {runners.count}"
         )
     whole = -(-jobs // runners.count) * seconds
     if whole > RUN_SECONDS:
         yield (
-            f"{jobs} jobs on {runners.count} runners take {whole / 86400:.0f} days, and GitHub ends"
-            f" a run after {RUN_SECONDS // 86400}; split the run with only"
+            f"{count(jobs, 'job')} on {count(runners.count, 'runner')} take"
+            f" {count(round(whole / 86400), 'day')}, and GitHub ends a run after"
+            f" {RUN_SECONDS // 86400}; split the run with only"
         )

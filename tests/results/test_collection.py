@@ -267,10 +267,10 @@ def test_command_prints_lines_for_a_pipe(tmp_path):
     assert done.stderr == "without --plan, missing trials are not counted\n"
     assert done.stdout.splitlines()[:2] == [
         "Strict scoring",
-        "  claude-code, sonnet-4.5, 1 of 1 trials",
+        "  claude-code, sonnet-4.5, 1 of 1 trial",
     ]
     assert done.stdout.splitlines()[-1] == (
-        "1 of 1 trials have a verdict. This comparison is incomplete: 1 invalid."
+        "1 of 1 trial has a verdict. This comparison is incomplete: 1 invalid."
     )
 
 
@@ -336,4 +336,4 @@ def test_report_of_a_whole_run_leaves_a_scoreboard(tmp_path):
     path = Path(output(tmp_path, "scoreboard"))
     board = documents.read(path, Scoreboard, kind="scoreboard")
     assert [row.trial for row in board.trials] == [VIM]
-    assert "1 of 1 trials have a verdict." in (tmp_path / "summary").read_text()
+    assert "1 of 1 trial has a verdict." in (tmp_path / "summary").read_text()

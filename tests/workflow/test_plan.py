@@ -123,7 +123,7 @@ def test_no_trial_of_a_batch_is_left_without_time(minutes):
 
 def test_what_does_not_fit_is_refused_with_figures():
     wishes = [wish(f"r{n}", longest_seconds=5400) for n in range(44)]
-    with pytest.raises(UsageError, match=r"1320 trials need \d+ jobs of 360 minutes"):
+    with pytest.raises(UsageError, match=r"1,320 trials need \d+ jobs of 360 minutes"):
         plan(wishes, attempts=30, batching=Batching(job_seconds=360 * 60))
     with pytest.raises(UsageError, match=r"o__r0.pip.1 may take 92 minutes, and a job has 60"):
         plan(wishes, batching=Batching(job_seconds=3600))
@@ -172,7 +172,7 @@ def test_limits_of_the_platform_are_met_before_anything_runs(count, batching, ru
 
 def test_run_of_more_than_35_days_is_refused():
     made = plan([wish(f"r{n}", longest_seconds=4 * 86400) for n in range(10)])
-    with pytest.raises(UsageError, match="10 jobs on 1 runners take 40 days"):
+    with pytest.raises(UsageError, match="10 jobs on 1 runner take 40 days"):
         platform_limits.demand_fit(made, Runners(count=1, max_parallel=1, **OWN))
 
 

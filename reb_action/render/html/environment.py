@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from reb_action.model.quantity import count
 from reb_action.render import escape
-from reb_action.render.quantities import count, duration, size
+from reb_action.render.quantities import duration, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment

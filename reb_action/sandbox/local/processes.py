@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from reb_action.errors import UnendedError
+from reb_action.model.quantity import count
 from reb_action.sandbox.local.isolation import Isolation
 from reb_action.sandbox.owner import Trace, format_labels, parse_labels
 
@@ -88,7 +89,8 @@ def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
     while (family := _family(_scan(), is_ours)).all:
         if time.monotonic() > give_up:
             left = family.all
-            message = f"{len(left)} processes of the local sandbox, such as {left[0].name}, "
+            message = f"{count(len(left), 'process', 'processes')} of the local sandbox, such as"
+            message += f" {left[0].name}, "
             raise UnendedError(message + "do not end; end them by hand and start again.")
         for process in family.members:
             names.setdefault((process.pid, process.started), process.name)

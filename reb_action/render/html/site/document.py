@@ -6,6 +6,7 @@ from typing import Final
 
 from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
+from reb_action.model.quantity import count
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.render import shares
 from reb_action.render.contestants import title_lines, title_of
@@ -23,7 +24,6 @@ from reb_action.render.html.site.heat import HEAT_COLUMNS, heat_maps
 from reb_action.render.html.site.names import badge_of, folder_of
 from reb_action.render.html.site.trials import TRIAL_COLUMNS, agents, trial_lines
 from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_MEANING
-from reb_action.render.quantities import count
 
 BOARD: Final = "index.html"
 TRIALS: Final = "trials.html"
