@@ -17,7 +17,7 @@ from reb_action.cli.groups import (
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
 from reb_action.model.manifest import Level, Manifest, trial_id
-from reb_action.sandbox.machine import find_default_limits
+from reb_action.sandbox.machine import find_default_limits, find_memory_mib
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.state import AgentChoice
 from reb_action.trial.options import Options
@@ -49,6 +49,7 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
         network=Network(place.network),
         levels=runner.levels,
         limits=_choose_limits(runner, manifest),
+        resume_hours=place.resume_hours,
     )
 
 
@@ -80,14 +81,49 @@ def _demand_encodable(folder: Path) -> None:
         ) from None
 
 
+def demand_possible_limits(place: PlaceOptions) -> None:
+    """Raise UsageError for limits that contradict one another, or that no local sandbox has."""
+    limits = {
+        "--memory-mib": place.memory_mib,
+        "--shm-mib": place.shm_mib,
+        "--processes": place.processes,
+    }
+    given = [name for name, value in limits.items() if value is not None]
+    if place.sandbox is Kind.LOCAL and given:
+        raise UsageError(
+            f"the local sandbox limits only the disk; leave {' and '.join(given)} out, or use"
+            " --sandbox docker"
+        )
+    if place.shm_mib and place.memory_mib and place.shm_mib > place.memory_mib:
+        raise UsageError(
+            f"--shm-mib {place.shm_mib} is more than --memory-mib {place.memory_mib}, of which it"
+            " is a part; lower it"
+        )
+
+
+def demand_machine_memory(place: PlaceOptions) -> None:
+    """Raise UsageError for a size that this machine does not have."""
+    total = find_memory_mib()
+    sizes = {"--memory-mib": place.memory_mib, "--shm-mib": place.shm_mib}
+    for name, size in sizes.items():
+        if size is not None and size > total:
+            raise UsageError(
+                f"{name} {size} is more than the {total} MiB of memory that this machine has;"
+                " lower it"
+            )
+
+
 def _choose_limits(runner: RunnerOptions, manifest: Manifest) -> Limits:
     """Return the limits of the sandbox; it lives as long as all time limits of the trial allow."""
     default, place = find_default_limits(), runner.place
+    demand_possible_limits(place)
+    demand_machine_memory(place)
     memory_mib = place.memory_mib or default.memory_mib
     agent = deadline.agent_seconds(runner.agent_seconds, 2 * runner.setup_seconds, runner.protocol)
     return Limits(
         memory_mib=memory_mib,
         shm_mib=place.shm_mib or min(default.shm_mib, memory_mib),
         processes=place.processes or default.processes,
+        disk_mib=place.disk_mib,
         seconds=deadline.trial_seconds(manifest, runner.levels, agent) + deadline.SPARE_SECONDS,
     )

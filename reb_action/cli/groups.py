@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from reb_action.model.agent import Protocol
+from reb_action.model.limits import RESUME_HOURS
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
 
@@ -40,6 +41,8 @@ class PlaceOptions:
     memory_mib: int | None = None
     shm_mib: int | None = None
     processes: int | None = None
+    disk_mib: int | None = None
+    resume_hours: float = RESUME_HOURS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from reb_action.cli.arguments import make_trial
+from reb_action.cli.arguments import demand_possible_limits, make_trial
 from reb_action.cli.contestants import Contender, read_contenders
 from reb_action.cli.groups import PlanOptions, RunnerOptions, TrialOptions, WhoOptions
 from reb_action.documents import show
@@ -27,6 +27,7 @@ def make_plan(
 ) -> Plan:
     """Return the plan of a run; raises UsageError for an unsafe or impossible one."""
     safety.demand_safe(context, options.runs_on)
+    demand_possible_limits(runner.place)
     contenders = read_contenders(who, runner)
     plan = workflow_plan.make_plan(
         _wishes(who, contenders, runner),

@@ -28,6 +28,7 @@ from reb_action.cli.options import (
     pass_group,
     sandbox_option,
 )
+from reb_action.model.limits import RESUME_HOURS
 
 model_options = pass_group(
     "model_options",
@@ -132,6 +133,20 @@ place_options = pass_group(
         type=click.IntRange(64, 2**22),
         help="Maximum processes and threads in the docker sandbox. By default derived from"
         " the machine.",
+    ),
+    option(
+        "--disk-mib",
+        type=click.IntRange(64, 2**30),
+        help="Disk that the sandbox may use, in MiB. By default all that is free, less a reserve.",
+    ),
+    # Not an input of the action: a runner of GitHub keeps no trial from one job to the next.
+    click.option(
+        "--resume-hours",
+        default=RESUME_HOURS,
+        show_default=True,
+        type=click.FloatRange(0, 8760),
+        help="Keep the sandboxes of killed trials for this many hours, so that reb agent can"
+        " resume them. 0: remove them.",
     ),
 )
 _RUNNER_GROUP: Final = pass_group("runner", RunnerOptions)

@@ -1,16 +1,25 @@
 """What a sandbox may use, and which of these limits were hit."""
 
 from dataclasses import dataclass, replace
+from typing import Final
+
+RESUME_HOURS: Final = 24.0
+"""How long the sandbox of a killed trial is kept by default, so that the trial can be resumed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us."""
+    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us.
+
+    `disk_mib` is None where only the free disk of the machine limits it. In a local sandbox the
+    other sizes are 0: not limited.
+    """
 
     memory_mib: int = 16 * 1024
     shm_mib: int = 4 * 1024
     processes: int = 4096
     seconds: int = 6 * 3600
+    disk_mib: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -102,6 +102,7 @@ def supervise(
             cwd=context.layout.tools,
             timeout_seconds=request.timeout_seconds + _GRACE_SECONDS,
             stdin=_question(request, secret).encode(),
+            may_fill_disk=True,
         ),
         stdout=stdout,
     )
@@ -119,6 +120,8 @@ def _seen(
     if ended.is_out_of_memory:
         limit = context.sandbox.spec.limits.memory_mib
         return _lost(f"the run used up the {limit} MiB of memory that the sandbox has", ended)
+    if ended.stopped is not None:
+        return _lost(f"the run was ended: {ended.stopped}", ended)
     if told is None:
         why = "could not be ended" if ended.timed_out else "ended its supervisor"
         return _lost(f"the run {why}", ended)

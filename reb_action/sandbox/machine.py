@@ -24,9 +24,14 @@ _CGROUP_LIMITS: Final = (
 
 def find_default_limits() -> Limits:
     """Return the limits of a sandbox that has this machine, or the container that it is, alone."""
-    memory = _memory_mib(Path("/proc/meminfo").read_text(encoding="ascii"), _cgroup_texts())
+    memory = find_memory_mib()
     threads = _number(Path("/proc/sys/kernel/threads-max").read_text(encoding="ascii"))
     return choose_limits(memory_mib=memory, threads=threads or _LEAST_PROCESSES)
+
+
+def find_memory_mib() -> int:
+    """Return the memory of this machine, or of the container that it is, in MiB."""
+    return _memory_mib(Path("/proc/meminfo").read_text(encoding="ascii"), _cgroup_texts())
 
 
 def choose_limits(*, memory_mib: int, threads: int) -> Limits:

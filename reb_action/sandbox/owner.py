@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from reb_action.sandbox.protocol import SandboxSpec
 
@@ -27,6 +28,12 @@ class Trace:
     expires: int
 
 
+LEASE: Final = "lease"
+"""A file in the mount of a sandbox: a later end, in seconds since the epoch, than at its start."""
+
+_LEASE_BYTES: Final = 32
+
+
 def make_trace(spec: SandboxSpec) -> Trace:
     """Return the trace that a sandbox made here and now leaves."""
     return Trace(
@@ -42,14 +49,34 @@ def make_trace(spec: SandboxSpec) -> Trace:
 def is_leftover(trace: Trace, *, alive: Alive) -> bool:
     """Say whether a sandbox may be removed by others than its own session.
 
-    It may when its time is over; or when it was made on this machine and the machine has been
+    It may when its lease is over; or when it was made on this machine and the machine has been
     started again since, or its session is over. Another machine's sandbox is left alone.
     """
-    if time.time() >= trace.expires:
+    if time.time() >= find_expiry(trace):
         return True
     if trace.host != platform.node():
         return False
     return trace.boot != _boot() or not alive(trace)
+
+
+def spare_none(_trace: Trace) -> bool:
+    """Spare no sandbox that is left over."""
+    return False
+
+
+def find_expiry(trace: Trace) -> int:
+    """Return when the lease of a sandbox ends, in seconds since the epoch."""
+    try:
+        text = (Path(trace.mount) / LEASE).read_text(encoding="ascii")[:_LEASE_BYTES].strip()
+    except (OSError, UnicodeDecodeError):
+        return trace.expires
+    return max(trace.expires, int(text)) if text.isdigit() else trace.expires
+
+
+def renew_lease(spec: SandboxSpec) -> None:
+    """Give a sandbox its whole time again from now on, as a trial that is resumed needs it."""
+    path = Path(spec.mount) / LEASE
+    path.write_text(f"{int(time.time()) + spec.limits.seconds}\n", encoding="ascii")
 
 
 def has_folder(trace: Trace) -> bool:

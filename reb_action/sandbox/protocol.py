@@ -65,7 +65,8 @@ class SandboxSpec:
 class Command:
     """One command inside the sandbox: argv, never a shell; `env` is complete, nothing is inherited.
 
-    `secret_env` is added for this one command and printed by name only.
+    `secret_env` is added for this one command and printed by name only. One that `may_fill_disk`
+    is ended, with `stopped`, when the disk of its sandbox is full.
     """
 
     argv: tuple[str, ...]
@@ -76,6 +77,7 @@ class Command:
     user: User = User.AGENT
     stdin: bytes = b""
     output_limit_bytes: int = 8 * 1024 * 1024
+    may_fill_disk: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,7 @@ from reb_action.sandbox.owner import (
     is_leftover,
     make_trace,
     parse_labels,
+    spare_none,
 )
 from reb_action.sandbox.protocol import SandboxSpec
 
@@ -40,16 +41,17 @@ def remove(work: Path) -> None:
     remove_tree(work)
 
 
-def sweep(*, beside: Path, alive: Alive) -> Iterator[Path]:
+def sweep(*, beside: Path, alive: Alive, spares: Alive = spare_none) -> Iterator[Path]:
     """Remove the scratch of trials that were killed; yields the folder of each.
 
-    `beside` holds one folder for each trial, as runners and `results/` do.
+    `beside` holds one folder for each trial, as runners and `results/` do. Those that `spares`
+    names stay.
     """
     for path in sorted(beside.glob(f"*/work/{_NAME}")):
         trace = _trace(path)
         if trace is None or Path(trace.mount).parent != path.parent:
             continue
-        if is_leftover(trace, alive=alive):
+        if is_leftover(trace, alive=alive) and not spares(trace):
             try:
                 remove(path.parent)
             except (OSError, SandboxError):

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from reb_action.sandbox.docker import lifecycle as docker
 from reb_action.sandbox.local import sandbox as local
-from reb_action.sandbox.owner import Alive, has_folder
+from reb_action.sandbox.owner import Alive, has_folder, spare_none
 from reb_action.sandbox.protocol import Kind, Sandbox, SandboxSpec
 
 
@@ -30,15 +30,16 @@ def attach(spec: SandboxSpec, handle: str) -> Sandbox:
             assert_never(spec.kind)
 
 
-def sweep(kind: Kind, *, alive: Alive = has_folder) -> tuple[str, ...]:
+def sweep(kind: Kind, *, alive: Alive = has_folder, spares: Alive = spare_none) -> tuple[str, ...]:
     """Remove what killed sessions of this machine left, by `trace.is_leftover`.
 
     Returns the sessions whose sandboxes were removed. `reb stop --all` says that none is alive.
+    Sandboxes that `spares` names are stopped, and can be attached to again.
     """
     match kind:
         case Kind.DOCKER:
-            return docker.sweep(alive=alive)
+            return docker.sweep(alive=alive, spares=spares)
         case Kind.LOCAL:
-            return local.sweep(alive=alive)
+            return local.sweep(alive=alive, spares=spares)
         case _:
             assert_never(kind)

@@ -12,6 +12,7 @@ from reb_action.agents.spec import AgentLimits
 from reb_action.model.agent import Account, Ending, Tally
 from reb_action.model.fault import FaultCause
 from reb_action.model.limits import LimitHits
+from reb_action.sandbox.disk import DISK_FULL
 from reb_action.sandbox.protocol import Ended, FileFault
 from reb_action.session.report import LIMIT_BYTES
 
@@ -20,6 +21,9 @@ FINISHED: Final = "it had finished, but did not exit"
 
 MODEL_SILENT: Final = "its model sent nothing for"
 """How the reason begins for which an agent was ended that waited for its model."""
+
+RUNNER_KILLED: Final = "the runner was killed"
+"""Why an agent was ended that was interrupted, and is not continued."""
 
 FAILING_SECONDS: Final = 60.0
 """A model that fails for at least this long when the time is over has ended the agent."""
@@ -56,6 +60,8 @@ def conclude(
     `hits` are the limits of the sandbox that were hit while the agent ran.
     """
     reported = not isinstance(left, FileFault)
+    if ended.stopped == RUNNER_KILLED:
+        return _interrupted(ended, left)
     cut = _cut_short(ended, tally, limits)
     if cut is not None:
         return cut
@@ -68,6 +74,16 @@ def conclude(
         return Conclusion(ending=Ending.DONE, detail=_doubt(ended, account))
     missing = f"{_end(ended)} and {_NO_REPORT[left]}"
     return _unreported(ended, account, tally, missing, hits or LimitHits())
+
+
+def _interrupted(ended: Ended, left: bytes | FileFault) -> Conclusion:
+    """Return how an agent ended that was interrupted: what it left is measured."""
+    after = f"it was interrupted after {ended.seconds:.0f} s, as {RUNNER_KILLED},"
+    if isinstance(left, FileFault):
+        detail = f"{after} and {_NO_REPORT[left]}"
+        return Conclusion(ending=Ending.CRASHED, detail=detail, cause=FaultCause.RUNNER_KILLED)
+    detail = f"{after} and what it had left is measured"
+    return Conclusion(ending=Ending.DONE, detail=detail, cause=FaultCause.RUNNER_KILLED)
 
 
 def _unreported(
@@ -109,6 +125,9 @@ def _cut_short(ended: Ended, tally: Tally | None, limits: AgentLimits) -> Conclu
         return Conclusion(
             ending=Ending.MODEL_ERROR, detail=ended.stopped, cause=FaultCause.MODEL_SILENT
         )
+    elif ended.stopped == DISK_FULL:
+        detail = f"it was ended after {ended.seconds:.0f} s"
+        return Conclusion(ending=Ending.CRASHED, detail=detail, cause=FaultCause.DISK_FULL)
     elif ended.stopped is not None:
         cut = Conclusion(ending=Ending.IDLE, detail=ended.stopped)
     elif ended.timed_out:

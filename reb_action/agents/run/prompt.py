@@ -19,6 +19,12 @@ RETRY_NOTE: Final = (
 )
 """What the paper's harness adds to the task when it starts an agent again, in our words."""
 
+_RESUME_NOTE: Final = (
+    "You were interrupted: this machine's sandbox was stopped and started again. Files are as they"
+    " were; commands that were running have ended. Continue the task where you were. You have"
+    " {left} ({seconds} seconds) left from now.\n"
+)
+
 _FOLDER: Final = Path(__file__).with_name("prompts")
 
 
@@ -26,7 +32,7 @@ _FOLDER: Final = Path(__file__).with_name("prompts")
 class TaskFacts:
     """What a task says of one trial; `isolated` says that the agent has a container of its own.
 
-    `memory_mib` is None where no limit is set. `budget` has one line for each limit.
+    `memory_mib` and `disk_mib` are None without such a limit. `budget` has one line for each limit.
     """
 
     repository: str
@@ -37,6 +43,7 @@ class TaskFacts:
     network: str = "open"
     hosts: tuple[str, ...] = ()
     memory_mib: int | None = None
+    disk_mib: int | None = None
     gpus: int = 0
     budget: tuple[str, ...] = ()
 
@@ -71,6 +78,11 @@ def write_prompt(
     )
     template = (_FOLDER / name).read_text(encoding="utf-8")
     return Prompt(text=text, sha256=_sha256(text), template_sha256=_sha256(template))
+
+
+def write_resume_note(seconds: int) -> str:
+    """Return what an agent is told that continues its session with `seconds` left."""
+    return _RESUME_NOTE.format(left=say_duration(seconds), seconds=seconds)
 
 
 def list_budget(budget: Budget) -> tuple[str, ...]:

@@ -7,13 +7,14 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import requests
 from docker import DockerClient
 from docker.errors import APIError, DockerException
 
-from reb_action.errors import SandboxError
+from reb_action.errors import SandboxError, SandboxLostError
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.docker.container import Container, Listed, Task, parse_container, parse_task
 from reb_action.sandbox.docker.faults import explain
@@ -25,6 +26,8 @@ TIMEOUT_SECONDS = 300
 _LABEL = "reb.session"
 # The engine's words for a name that two networks have.
 _AMBIGUOUS = "is ambiguous"
+# The engine's words for a storage driver without quotas.
+_QUOTA = "storage-opt"
 _START_TRIES = 20
 _START_PAUSE_SECONDS = 0.1
 
@@ -56,12 +59,45 @@ class Engine:
             self.ensure_network()
         with self._calling(f"create a container of {options['image']}"):
             try:
-                created = self.client.containers.create(**options)
+                created = self._create(options)
             except APIError as error:
                 if error.status_code == CONFLICT:
                     return None
                 raise
             return parse_container(created.attrs)
+
+    def _create(self, options: Options) -> Any:  # noqa: ANN401 - the SDK has no type for it
+        """Create a container with a quota of its disk if the storage driver has quotas.
+
+        Where it has none the disk is watched.
+        """
+        try:
+            return self.client.containers.create(**options)
+        except APIError as error:
+            if options["storage_opt"] is None or _QUOTA not in str(error.explanation):
+                raise
+        return self.client.containers.create(**{**options, "storage_opt": None})
+
+    def find_data_folder(self) -> Path | None:
+        """Return where the engine keeps the disks of containers, if this process sees it."""
+        with self._calling("be asked where its data is"):
+            folder = Path(str(self.client.info().get("DockerRootDir", "")))
+        return folder if folder.is_absolute() and folder.is_dir() else None
+
+    def is_out_of_processes(self, container: str) -> bool:
+        """Return whether a container has as many processes and threads as it may have."""
+        with self._calling("count the processes of the sandbox"):
+            seen = self.client.api.stats(container, stream=False).get("pids_stats", {})
+        current, limit = seen.get("current"), seen.get("limit")
+        return bool(current and limit and current >= limit)
+
+    def find_used_bytes(self, container: str) -> int | None:
+        """Return the bytes that a container has written to its disk; None for unknown."""
+        try:
+            found = self.client.api.containers(all=True, size=True, filters={"id": container})
+        except (DockerException, requests.RequestException, OSError):
+            return None
+        return next((item.get("SizeRw", 0) for item in found), None)
 
     def image_id(self, image: str) -> str:
         """Return the hash that names an image of this machine; SandboxError when it has none."""
@@ -69,9 +105,15 @@ class Engine:
             return self.client.api.inspect_image(image)["Id"]
 
     def inspect(self, container: str) -> Container:
-        """Look at a container, by id or name."""
+        """Look at a container, by id or name; raises SandboxLostError if there is none."""
         with self._calling("find the sandbox"):
-            return parse_container(self.client.api.inspect_container(container))
+            try:
+                return parse_container(self.client.api.inspect_container(container))
+            except APIError as error:
+                if error.status_code != _NOT_FOUND:
+                    raise
+                reason = explain(error, action="find the sandbox", where=self.path)
+                raise SandboxLostError(reason) from error
 
     def start(self, container: str) -> None:
         """Start a container; wait while another trial makes a second network of our name."""

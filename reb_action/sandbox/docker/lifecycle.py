@@ -7,7 +7,14 @@ from reb_action.sandbox.docker.container import Container
 from reb_action.sandbox.docker.engine import Engine, connect
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.docker.sandbox import DockerSandbox
-from reb_action.sandbox.owner import Alive, is_leftover, make_trace, parse_labels
+from reb_action.sandbox.owner import (
+    Alive,
+    is_leftover,
+    make_trace,
+    parse_labels,
+    renew_lease,
+    spare_none,
+)
 from reb_action.sandbox.protocol import SandboxSpec
 
 
@@ -35,23 +42,34 @@ def start(spec: SandboxSpec) -> DockerSandbox:
 
 
 def attach(spec: SandboxSpec, handle: str) -> DockerSandbox:
-    """Find the container that another process started for this session."""
+    """Find the container that another process started for this session.
+
+    One that does not run, because its lease is over or it was swept, is started again.
+    """
     engine = connect()
     container = engine.inspect(handle)
     _require_own(container, spec)
+    if not container.is_running:
+        renew_lease(spec)
+        engine.start(container.id)
     return DockerSandbox(spec, engine, container)
 
 
-def sweep(*, alive: Alive) -> tuple[str, ...]:
+def sweep(*, alive: Alive, spares: Alive = spare_none) -> tuple[str, ...]:
     """Remove the containers that are left over; return their sessions.
 
-    The network stays: it belongs to no session, and costs nothing.
+    One that `spares` names is stopped and keeps its disk. The network stays: it belongs to no
+    session, and costs nothing.
     """
     engine = connect()
     gone: list[str] = []
     for container in engine.ours():
         trace = parse_labels(container.labels)
-        if trace is not None and is_leftover(trace, alive=alive):
+        if trace is None or not is_leftover(trace, alive=alive):
+            continue
+        if spares(trace):
+            engine.kill(container.id)
+        else:
             engine.remove(container.id)
             gone.append(trace.session)
     return tuple(sorted(gone))

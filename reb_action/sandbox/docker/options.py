@@ -6,7 +6,7 @@ from typing import TypedDict
 from docker.types import DeviceRequest, LogConfig, Mount
 
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.owner import Trace, format_labels
+from reb_action.sandbox.owner import LEASE, Trace, format_labels
 from reb_action.sandbox.protocol import Network, SandboxSpec
 
 NETWORK = "reb"
@@ -19,8 +19,9 @@ _MIB = 1024 * 1024
 # What a package manager needs to install files of other users.
 _ROOT_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"]
 
-# An absolute end: a restart must not give the sandbox its whole time again.
-_KEEPER = 'exec sleep "$(($1 - $(date +%s)))"'
+# An absolute end: a restart must not give the sandbox its whole time again. The lease of a trial
+# that is resumed is later.
+_KEEPER = 'exec sleep "$(($(cat "$2" 2>/dev/null || echo "$1") - $(date +%s)))"'
 
 
 class Options(TypedDict):
@@ -49,6 +50,7 @@ class Options(TypedDict):
     shm_size: int
     log_config: LogConfig
     device_requests: list[DeviceRequest]
+    storage_opt: dict[str, str] | None
     use_config_proxy: bool
 
 
@@ -63,7 +65,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         image=image,
         name=container_name(spec.session),
         entrypoint=["/bin/sh", "-c", _KEEPER, "sh"],
-        command=[str(trace.expires)],
+        command=[str(trace.expires), f"{SandboxLayout().tools}/{LEASE}"],
         user="0:0",
         working_dir="/",
         hostname=HOSTNAME,
@@ -84,6 +86,7 @@ def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options
         shm_size=spec.limits.shm_mib * _MIB,
         log_config=LogConfig(type=LogConfig.types.NONE),
         device_requests=_devices(spec),
+        storage_opt=_quota(spec),
         use_config_proxy=False,
     )
 
@@ -106,6 +109,11 @@ def _mounts(spec: SandboxSpec) -> list[Mount]:
         for target, source in places
         if source is not None
     ]
+
+
+def _quota(spec: SandboxSpec) -> dict[str, str] | None:
+    limit = spec.limits.disk_mib
+    return None if limit is None else {"size": f"{limit}M"}
 
 
 def _devices(spec: SandboxSpec) -> list[DeviceRequest]:

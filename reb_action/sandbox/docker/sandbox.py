@@ -1,12 +1,14 @@
 """A sandbox in a Docker container, reached through the engine of this machine."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from reb_action.errors import SandboxError, UnendedError
 from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.cgroup import LOOK, parse_hits
+from reb_action.sandbox.disk import DiskWatch
 from reb_action.sandbox.docker.engine import Container, Engine, Exec
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.processes import (
@@ -18,6 +20,7 @@ from reb_action.sandbox.docker.processes import (
     ran_out_of_memory,
 )
 from reb_action.sandbox.layout import AGENT_UID, SandboxLayout
+from reb_action.sandbox.owner import find_expiry, parse_labels
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -48,6 +51,11 @@ class DockerSandbox:
         self._container = container
         # What the kernel counted before a restart, which begins its counts anew.
         self._past_hits = LimitHits()
+        self._disk = DiskWatch(
+            engine.find_data_folder(),
+            limit_mib=spec.limits.disk_mib,
+            measure=lambda: engine.find_used_bytes(container.id),
+        )
         # Whether a command may have left a process since the last restart or look.
         self._is_clear = False
 
@@ -82,8 +90,9 @@ class DockerSandbox:
         self._is_clear = False
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
-        patience = Patience(command.timeout_seconds, until=until)
-        code, is_out_of_memory = self._follow(command, out, err, patience)
+        with self._disk.watch(until) if command.may_fill_disk else nullcontext(until) as ends:
+            patience = Patience(command.timeout_seconds, until=ends)
+            code, is_out_of_memory = self._follow(command, out, err, patience)
         if code is None:
             self._restart()
         return Ended(
@@ -115,7 +124,8 @@ class DockerSandbox:
             return False
 
     def find_hits(self) -> LimitHits:
-        return self._past_hits.plus(self._look_for_hits())
+        found = self._past_hits.plus(self._look_for_hits())
+        return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:
         """Ask the engine what runs; restart the container unless that is process 1 alone.
@@ -211,8 +221,12 @@ class DockerSandbox:
         nothing = Capture(_HITS_BYTES, pass_on=None)
         running = self._engine.execute(self.handle, self._exec(command), out=lines, err=nothing)
         with running.stream:
-            follow(self._engine, running, Patience(command.timeout_seconds))
-        return parse_hits(lines.kept().decode("utf-8", "replace"))
+            code = follow(self._engine, running, Patience(command.timeout_seconds))
+        found = parse_hits(lines.kept().decode("utf-8", "replace"))
+        if code != 0 and self._engine.is_out_of_processes(self.handle):
+            # Then the script could not start its programs either.
+            return replace(found, processes_refused=max(found.processes_refused, 1))
+        return found
 
     def _restart(self) -> None:
         with suppress(SandboxError):
@@ -238,7 +252,8 @@ class DockerSandbox:
         self._restart()
 
     def _ran_out_of_memory(self) -> bool:
-        expires = int(self._container.labels["reb.expires"])
+        trace = parse_labels(self._container.labels)
+        expires = 0 if trace is None else find_expiry(trace)
         return ran_out_of_memory(self._engine, self.handle, expires=expires)
 
     def _require_no_network(self) -> None:

@@ -57,6 +57,18 @@ def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes 
     return content if len(content) <= limit_bytes else FileFault.TOO_LARGE
 
 
+def measure_tree(folder: Path) -> int | None:
+    """Return the bytes of disk that a folder uses; None where that is not known."""
+    argv = ["du", "--summarize", "--block-size=1", "--one-file-system", "--", str(folder)]
+    try:
+        done = subprocess.run(argv, check=False, capture_output=True, timeout=_REMOVE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+    # A file that vanishes meanwhile is an error of du, which still prints the sum.
+    size = done.stdout.split(b"\t")[0]
+    return int(size) if size.isdigit() else None
+
+
 def put_link(root: Path, link: Path, target: Path) -> None:
     """Put a symbolic link below root; what stands in the way, on the way too, is replaced."""
     if link.is_symlink() and link.readlink() == target and link.parent.resolve() == link.parent:

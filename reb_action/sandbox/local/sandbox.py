@@ -2,8 +2,8 @@
 
 It serves the demo without Docker, tests, and a pod or job container that is the sandbox already.
 Commands run as the user of `reb`, whoever that is, with the network and files of this machine;
-memory, processes and shared memory are not limited. The mounts are links, put back before each
-command, and read-only where the machine allows namespaces.
+memory, processes and shared memory are not limited, the disk is watched. The mounts are links, put
+back before each command, and read-only where the machine allows namespaces.
 What it does promise: every process that a command leaves is ended by `clear`, `halt`, `remove`, a
 deadline and `sweep`. Where the machine allows it each command has a PID namespace, which the kernel
 ends. Elsewhere a supervisor adopts what a command leaves, to be found and ended; a command that
@@ -14,19 +14,22 @@ Without a sweep nothing ends by itself.
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
-from reb_action.errors import SandboxError, UnendedError
+from reb_action.errors import SandboxError, SandboxLostError, UnendedError
 from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.cgroup import read_own_hits
+from reb_action.sandbox.disk import DiskWatch
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local import neighbours
 from reb_action.sandbox.local.command import Started, follow, launch, let_go
-from reb_action.sandbox.local.files import put_link, read_file, remove_tree, unpack
+from reb_action.sandbox.local.files import measure_tree, put_link, read_file, remove_tree, unpack
 from reb_action.sandbox.local.isolation import Isolation, isolation
 from reb_action.sandbox.local.processes import end_all, find_traces, format_marker, is_member
-from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace
+from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace, spare_none
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -59,6 +62,11 @@ class LocalSandbox:
         self._trace = make_trace(spec)
         self._supervisors = _SUPERVISORS.setdefault(spec.session, [])
         self._is_clear = False  # Whether no command has run since the last look.
+        self._disk = DiskWatch(
+            _find_existing(self._root),
+            limit_mib=spec.limits.disk_mib,
+            measure=lambda: measure_tree(self._root),
+        )
 
     @property
     def spec(self) -> SandboxSpec:
@@ -91,9 +99,25 @@ class LocalSandbox:
         self._require_running()
         out = Capture(command.output_limit_bytes, pass_on=stdout)
         err = Capture(command.output_limit_bytes, pass_on=stderr)
-        patience = Patience(command.timeout_seconds, until=until)
         self._is_clear = False
         self.link_mounts()
+        with self._disk.watch(until) if command.may_fill_disk else nullcontext(until) as ends:
+            patience = Patience(command.timeout_seconds, until=ends)
+            code = self._follow(command, out, err, patience)
+        return Ended(
+            exit_code=code,
+            timed_out=code is None and patience.stopped is None,
+            seconds=patience.spent_seconds,
+            stdout=out.kept(),
+            stderr=err.kept(),
+            dropped_bytes=out.dropped_bytes + err.dropped_bytes,
+            stopped=patience.stopped if code is None else None,
+        )
+
+    def _follow(
+        self, command: Command, out: Capture, err: Capture, patience: Patience
+    ) -> int | None:
+        """Run a command and return its exit code; None when the deadline or a stop came first."""
         started = launch(
             command,
             marker=format_marker(self._trace),
@@ -109,15 +133,7 @@ class LocalSandbox:
             raise
         finally:
             self._settle(started, in_order=code is not None)
-        return Ended(
-            exit_code=code,
-            timed_out=code is None and patience.stopped is None,
-            seconds=patience.spent_seconds,
-            stdout=out.kept(),
-            stderr=err.kept(),
-            dropped_bytes=out.dropped_bytes + err.dropped_bytes,
-            stopped=patience.stopped if code is None else None,
-        )
+        return code
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:  # noqa: ARG002
         """Unpack an archive; both users are the one that runs `reb`."""
@@ -140,8 +156,9 @@ class LocalSandbox:
         return is_member(pid, self._is_own)
 
     def find_hits(self) -> LimitHits:
-        """Return the counts of this process's own group: a local sandbox has no limits itself."""
-        return read_own_hits(str(self._root))
+        """Return the counts of this process's own group: only the disk has a limit of its own."""
+        found = read_own_hits(str(self._root))
+        return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:
         if self._is_clear:
@@ -157,7 +174,11 @@ class LocalSandbox:
         return self._end_processes()
 
     def resume(self, *, network: Network) -> None:  # noqa: ARG002
-        """Let commands run again; the network of this machine stays as it is."""
+        """Let commands run again; the network of this machine stays as it is.
+
+        A sweep may have forgotten a sandbox whose trial is resumed.
+        """
+        neighbours.enter(self._trace, is_isolated=isolation() is not Isolation.NONE)
         self._marker(_HALTED).unlink(missing_ok=True)
 
     def remove(self) -> None:
@@ -218,6 +239,10 @@ class LocalSandbox:
         return (trace.session, trace.mount) == (self._trace.session, self._trace.mount)
 
 
+def _find_existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
 def start(spec: SandboxSpec) -> LocalSandbox:
     """Make the folders of a local sandbox; one of the same session that is left is removed."""
     if not sys.platform.startswith("linux"):
@@ -238,13 +263,16 @@ def attach(spec: SandboxSpec, handle: str) -> LocalSandbox:
     sandbox = LocalSandbox(spec)
     if handle != sandbox.handle or not os.path.isdir(handle):  # noqa: PTH112
         message = f"There is no local sandbox in {handle}; start the trial again."
-        raise SandboxError(message)
+        raise SandboxLostError(message)
     return sandbox
 
 
-def sweep(*, alive: Alive) -> tuple[str, ...]:
-    """End the processes of local sandboxes that are left over; return their sessions."""
+def sweep(*, alive: Alive, spares: Alive = spare_none) -> tuple[str, ...]:
+    """End the processes of local sandboxes that are left over; return their sessions.
+
+    The folders stay, for whoever removes scratch; those that `spares` names are not returned.
+    """
     neighbours.forget(alive=alive)
     gone = {trace for trace in find_traces() if is_leftover(trace, alive=alive)}
     end_all(gone.__contains__)
-    return tuple(sorted({trace.session for trace in gone}))
+    return tuple(sorted({trace.session for trace in gone if not spares(trace)}))

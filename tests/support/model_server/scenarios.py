@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 VENV = "python3 -m venv --without-pip ../venv"
-REPORT = (
-    'python3 -c "import json, os, platform; json.dump(dict('
+WRITE_REPORT = (
+    "import json, os, platform; json.dump(dict("
     "python_path=os.path.abspath('../venv/bin/python'), python_version=platform.python_version(),"
     " torch_version=None, cuda_available=None, gpu_count=None, ddp_expected_ok=None,"
-    " env_tool='venv', env_name=None, notes=None), open('../report.json', 'w'))\""
+    " env_tool='venv', env_name=None, notes=None), open('../report.json', 'w'))"
 )
+REPORT = f'python3 -c "{WRITE_REPORT}"'
+WAIT_ONCE = "test -e ../waited || (touch ../waited && sleep 600)"
 COMMANDS = (VENV, REPORT)
 """What a good agent does, from the checkout; plain, since some agents refuse `$(...)`."""
 
@@ -72,6 +74,7 @@ def scenarios(commands=COMMANDS):
         "no-model": Scenario(status=404, error="model: scripted-1"),
         "ok": Scenario(steps=(joined,)),
         "multi": Scenario(steps=(*commands, "ls ..")),
+        "waits-once": Scenario(steps=(commands[0], WAIT_ONCE, *commands[1:], "ls ..")),
         "loop": Scenario(steps=("true",), endless=True),
         "text": Scenario(),
         "no-usage": Scenario(fault=Fault.NO_USAGE),
