@@ -30,6 +30,10 @@ class SandboxError(RebError):
     exit_code = 4
 
 
+class SandboxLostError(SandboxError):
+    """The sandbox of a trial does not exist any more."""
+
+
 class UnendedError(SandboxError):
     """A process of the sandbox could not be killed, so nothing can be measured in it any more."""
 

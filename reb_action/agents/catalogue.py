@@ -86,7 +86,8 @@ def _faults(data: dict[str, Json]) -> Iterator[str]:
         yield f"{_COMMAND} stands in argv exactly when takes is command"
     env = cast(dict[str, str], data.get("env", {}))
     files = [file for key in ("files", "state") for file in _mapping(data, key).values()]
-    words = (word for word in argv if word != _COMMAND)
+    resume = cast(list[str], data.get("resume", []))
+    words = (word for word in (*argv, *resume) if word != _COMMAND)
     texts = (*words, *env.values(), *(file for file in files if isinstance(file, str)))
     known = NAMES | MODEL_NAMES if "dialect" in data else NAMES
     for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
@@ -107,6 +108,7 @@ def _spec(data: dict[str, Json], *, lock: Path) -> AgentSpec:
         name=cast(str, data["name"]),
         title=cast(str, data["title"]),
         argv=_texts(data, "argv"),
+        resume=_texts(data, "resume"),
         needs=tuple(Need(need) for need in _texts(data, "needs")),
         takes=Takes(cast(str, data.get("takes", Takes.NOTHING))),
         dialect=Dialect(cast(str, data["dialect"])) if "dialect" in data else None,

@@ -103,12 +103,14 @@ class AgentSpec:
     """An agent as its file says; `command` is what the user gave for `{command}` in `argv`.
 
     `sessions` are patterns of files below `{state}` that the agent writes about its own run.
-    `paper` applies with the paper's protocol alone.
+    `resume` continues its last session after it was interrupted; empty: it cannot. `paper` applies
+    with the paper's protocol alone.
     """
 
     name: str
     title: str
     argv: tuple[str, ...]
+    resume: tuple[str, ...] = ()
     needs: tuple[Need, ...] = ()
     takes: Takes = Takes.NOTHING
     dialect: Dialect | None = None

@@ -5,20 +5,21 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from reb_action.cli.groups import AGENT_SECONDS
 from reb_action.errors import UsageError
-from reb_action.model.agent import Protocol
+from reb_action.model.agent import Protocol, Resume
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
 
 if TYPE_CHECKING:
     from reb_action.judge.gate import FailOn
 
+T = TypeVar("T")
 Command = Callable[..., object]
 Decorator = Callable[[Command], Command]
 
@@ -98,6 +99,29 @@ def parse_kind(_context: click.Context, _parameter: click.Parameter, value: str)
 def parse_protocol(_context: click.Context, _parameter: click.Parameter, value: str) -> Protocol:
     """Return the protocol that an option names."""
     return Protocol(value)
+
+
+def parse_resume(_context: click.Context, _parameter: click.Parameter, value: str) -> Resume:
+    """Return what becomes of an agent that was interrupted."""
+    return Resume(value)
+
+
+def demand_one_list(context: click.Context, parameter: click.Parameter, value: T) -> T:
+    """Refuse agents of the command line beside a contestants file, which replaces them.
+
+    An input of the action always has a value, its default.
+    """
+    given = [
+        name
+        for name in ("contestants", "agents", "agent")
+        if name == parameter.name or name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if len(given) > 1:
+        raise UsageError(
+            f"--contestants and --{given[1]} both say who competes; leave one of them out"
+        )
+    return value
 
 
 def parse_words(

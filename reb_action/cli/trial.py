@@ -16,8 +16,10 @@ from reb_action.cli.options import (
     folder_argument,
     gate_options,
     live_option,
+    parse_resume,
 )
 from reb_action.cli.trial_options import trial_options
+from reb_action.model.agent import Resume
 from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
 
@@ -118,8 +120,20 @@ def start(*, trial: TrialOptions, runner: RunnerOptions, fail_on: "FailOn") -> N
 @folder_argument
 @live_option
 @deadline_option
-def agent(folder: Path, *, live: bool, ends_at: int | None) -> None:
-    """Run the agent of the trial in FOLDER, then freeze its sandbox."""
+@click.option(
+    "--resume",
+    default=str(Resume.CONTINUE),
+    show_default=True,
+    type=click.Choice([str(how) for how in Resume]),
+    callback=parse_resume,
+    help="After a kill of the runner: continue the agent's session (or measure, if it cannot),"
+    " measure what it left, or restart it in a new sandbox.",
+)
+def agent(folder: Path, *, live: bool, ends_at: int | None, resume: Resume) -> None:
+    """Run the agent of the trial in FOLDER, then freeze its sandbox.
+
+    If the runner was killed while the agent worked, the same command resumes the trial.
+    """
     from reb_action.cli.console import show_progress
     from reb_action.render.lines import agent_line
     from reb_action.session.state import find_limits
@@ -129,7 +143,9 @@ def agent(folder: Path, *, live: bool, ends_at: int | None) -> None:
 
     deadline.demand_time(_trial(folder), None, ends_at)
     with show_progress(quiet=False) as tell:
-        ended = trial_agent.run_agent(_trial(folder), environ=os.environ, tell=tell, live=live)
+        ended = trial_agent.run_agent(
+            _trial(folder), environ=os.environ, tell=tell, live=live, resume=resume
+        )
     click.echo(agent_line(ended))
     demand_result(ended, find_limits(_trial(folder)))
 

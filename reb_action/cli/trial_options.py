@@ -6,6 +6,7 @@ from reb_action.cli.options import (
     FILE,
     FOLDER,
     add_options,
+    demand_one_list,
     option,
     pass_group,
     repository_argument,
@@ -15,6 +16,7 @@ from reb_action.cli.runner_options import runner_options
 contestants_option = option(
     "--contestants",
     type=FILE,
+    callback=demand_one_list,
     help="YAML file of contestants: agents with models, options and budgets. It replaces agents.",
 )
 who_options = pass_group(
@@ -29,6 +31,7 @@ who_options = pass_group(
     option(
         "--agents",
         default="pip",
+        callback=demand_one_list,
         help="Agent names or files (.yaml), separated by commas or lines. On a line of its own, an"
         " agent can be followed by its argument.",
     ),
@@ -50,6 +53,7 @@ trial_options = add_options(
         option(
             "--agent",
             default="pip",
+            callback=demand_one_list,
             help="Agent from `reb agents`, or the path of an agent file (.yaml).",
         ),
         option(

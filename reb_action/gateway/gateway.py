@@ -38,6 +38,9 @@ class Gateway:
     `upstream` it is only the proxy `egress`. `record` gets one JSON line per call, without text,
     `conversation` one with its text, and `on_turn` is told of it by the thread of the call. Raises
     UsageError for an invalid URL, PlaceError for a socket that cannot be created.
+
+    `saved` keeps the counts, which a later gateway of the trial continues; `elapsed_seconds` of the
+    agent's time have passed before this one.
     """
 
     def __init__(
@@ -51,11 +54,13 @@ class Gateway:
         egress: EgressHandler | None = None,
         conversation: Path | None = None,
         on_turn: Callable[[Turn], None] = lambda _: None,
+        saved: Path | None = None,
+        elapsed_seconds: float = 0.0,
     ) -> None:
         self.placeholder = f"reb-{secrets.token_hex(24)}"
         self._drain_seconds = budget.drain_seconds
         self._listen = listen
-        self._ledger = Ledger(budget, prices, record)
+        self._ledger = Ledger(budget, prices, record, saved=saved)
         self._changed = threading.Condition()
         self._active: dict[UpstreamConnection, float] = {}
         self._closing = threading.Event()
@@ -64,7 +69,10 @@ class Gateway:
         self._conversation = None
         if conversation is not None and upstream is not None:
             self._conversation = Conversation(
-                conversation, secrets=(upstream.key, self.placeholder), on_turn=on_turn
+                conversation,
+                secrets=(upstream.key, self.placeholder),
+                on_turn=on_turn,
+                elapsed_seconds=elapsed_seconds,
             )
         endpoint = None if upstream is None else self._build_endpoint(upstream, budget)
         proxy = None if egress is None else staticmethod(egress)

@@ -120,7 +120,8 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(endpoint, call)
             return None
         ledger = endpoint.settings.ledger
-        limit = ledger.admit_call(call.model, call.target.encode() + call.body, call.step)
+        body = call.target.encode() + call.body
+        limit = ledger.admit_call(call.model, body, call.step, max_output=call.max_output)
         if limit is None:
             is_removed = endpoint.hosted_tools is HostedTools.REMOVE
             ledger.record_hosted_tools(call.hosted_tools, removed=is_removed)

@@ -11,6 +11,7 @@ from typing import Final
 from reb_action.gateway.call import CallStatus, ModelCall, build_line
 from reb_action.gateway.estimate import DensityMeter, UsageBounds, estimate_usage
 from reb_action.gateway.json_text import shorten
+from reb_action.gateway.ledger_state import LedgerState, OpenCall, load_state, save_state
 from reb_action.gateway.prices import Prices
 from reb_action.gateway.progress import LoopDetector, Step
 from reb_action.gateway.settings import Budget
@@ -24,27 +25,44 @@ _FIRST_ERROR: Final = 400
 
 
 class Ledger:
-    """Admits calls within the budget and adds up their usage."""
+    """Admits calls within the budget and adds up their usage.
 
-    def __init__(self, budget: Budget, prices: Prices, record: Path) -> None:
+    `saved` is where the counts are kept after each change. If it exists, this ledger continues
+    them: calls that were in progress get an estimate.
+    """
+
+    def __init__(
+        self, budget: Budget, prices: Prices, record: Path, *, saved: Path | None = None
+    ) -> None:
+        before = LedgerState() if saved is None else load_state(saved)
+        tally, vendor = before.tally, before.tally.vendor
         self._budget = budget
         self._prices = prices
         self._record = record
+        self._saved = saved
         self._lock = threading.Lock()
-        self._calls = 0
-        self._total = UsageTotal()
+        self._calls = tally.calls
+        self._total = UsageTotal.restore(
+            tally.usage,
+            tally.estimate,
+            searches=vendor.searches,
+            charged_usd=before.charged_usd,
+        )
         self._density = DensityMeter()
         self._loops = LoopDetector(budget.repeats)
-        self._refused: Counter[str] = Counter()
-        self._models: Counter[str] = Counter()
-        self._removed: Counter[str] = Counter()
-        self._offered: Counter[str] = Counter()
-        self._retried: Counter[str] = Counter()
-        self._waited_seconds = 0.0
-        self._failures = FailureLog()
-        self._limit: str | None = None
-        self._error: str | None = None
+        self._refused = Counter(tally.refused)
+        self._models = Counter(vendor.models)
+        self._removed = Counter(vendor.removed)
+        self._offered = Counter(vendor.offered)
+        self._retried = Counter(vendor.retried)
+        self._waited_seconds = vendor.waited_seconds
+        self._failures = FailureLog(vendor.failures)
+        self._limit = tally.limit
+        self._error = tally.last_error
         self._last_activity = time.monotonic()
+        self._open: dict[int, OpenCall] = {}
+        for call in before.open:
+            self._record_cut(call)
 
     def record_activity(self) -> None:
         """Note that the model sent data, or that a call waits for it by Retry-After."""
@@ -60,8 +78,18 @@ class Ledger:
             self._limit = self._limit or self._find_used_up_budget()
             return self._limit
 
-    def admit_call(self, model: str, request: bytes, step: Step | None = None) -> str | None:
-        """Count a call, or return the limit that it would exceed."""
+    def admit_call(
+        self,
+        model: str,
+        request: bytes,
+        step: Step | None = None,
+        *,
+        max_output: int | None = None,
+    ) -> str | None:
+        """Count a call, or return the limit that it would exceed.
+
+        The thread that calls this also records the end of the call.
+        """
         with self._lock:
             self._limit = (
                 self._limit
@@ -71,6 +99,9 @@ class Ledger:
             )
             if self._limit is None:
                 self._calls += 1
+                call = OpenCall(model=shorten(model), sent=len(request), max_output=max_output)
+                self._open[threading.get_ident()] = call
+            self._save()
             return self._limit
 
     def record_refusal(self, error: str) -> None:
@@ -99,24 +130,50 @@ class Ledger:
     def tally(self) -> Tally:
         """Return the counts so far."""
         with self._lock:
-            return Tally(
-                usage=self._total.usage(),
-                estimate=self._total.estimate(),
-                calls=self._calls,
-                refused=dict(self._refused),
-                limit=self._limit,
-                last_error=self._error,
-                trouble=self._failures.trouble(),
-                vendor=VendorRecord(
-                    models=dict(self._models),
-                    removed=dict(self._removed),
-                    offered=dict(self._offered),
-                    searches=self._total.searches,
-                    retried=dict(self._retried),
-                    waited_seconds=round(self._waited_seconds, 3),
-                    failures=self._failures.counts(),
-                ),
-            )
+            return self._tally()
+
+    def _tally(self) -> Tally:
+        return Tally(
+            usage=self._total.usage(),
+            estimate=self._total.estimate(),
+            calls=self._calls,
+            refused=dict(self._refused),
+            limit=self._limit,
+            last_error=self._error,
+            trouble=self._failures.trouble(),
+            vendor=VendorRecord(
+                models=dict(self._models),
+                removed=dict(self._removed),
+                offered=dict(self._offered),
+                searches=self._total.searches,
+                retried=dict(self._retried),
+                waited_seconds=round(self._waited_seconds, 3),
+                failures=self._failures.counts(),
+            ),
+        )
+
+    def _save(self) -> None:
+        if self._saved is None:
+            return
+        state = LedgerState(
+            tally=self._tally(),
+            charged_usd=self._total.charged_usd,
+            open=tuple(self._open.values()),
+        )
+        save_state(self._saved, state)
+
+    def _record_cut(self, call: OpenCall) -> None:
+        """Add a call that was in progress when the earlier gateway was killed."""
+        cut = ModelCall(
+            route="",
+            model=call.model,
+            http_status=0,
+            status=CallStatus.CUT,
+            started=time.monotonic(),
+            sent=call.sent,
+            max_output=call.max_output,
+        )
+        self.record_call(cut, generates=True)
 
     def record_call(self, call: ModelCall, *, generates: bool) -> float | None:
         """Add a call that has ended, and write its line of model-calls.jsonl.
@@ -130,6 +187,8 @@ class Ledger:
             bounds = None
             if generates:
                 bounds = self._add_usage(call, model, cost)
+            self._open.pop(threading.get_ident(), None)
+            self._save()
             with self._record.open("ab") as file:
                 file.write(build_line(call, cost, bounds))
         return cost

@@ -10,8 +10,8 @@ from reb_action.model.fault import FaultCause, Trouble
 class FailureLog:
     """Failures by cause. A complete answer ends the trouble; the counts stay. Not thread-safe."""
 
-    def __init__(self) -> None:
-        self._counts: Counter[FaultCause] = Counter()
+    def __init__(self, counts: Mapping[FaultCause, int] | None = None) -> None:
+        self._counts: Counter[FaultCause] = Counter(counts or {})
         self._last: tuple[FaultCause, str | None] | None = None
         self._since = 0.0
         self._stopped: float | None = None

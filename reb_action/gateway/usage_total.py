@@ -3,6 +3,7 @@
 from reb_action.gateway.estimate import UsageBounds
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Usage, UsageEstimate
+from reb_action.model.quantity import count
 
 
 class UsageTotal:
@@ -22,6 +23,39 @@ class UsageTotal:
         self._cost_low = 0.0
         self._cost_high = 0.0
         self._cost_bounds_are_known = True
+
+    @classmethod
+    def restore(
+        cls, usage: Usage, estimate: UsageEstimate | None, *, searches: int, charged_usd: float
+    ) -> "UsageTotal":
+        """Return the total of an earlier gateway of the same trial, to be added to."""
+        total = cls()
+        total.searches = searches
+        total._tokens = TokenCounts(
+            input=usage.input_tokens,
+            cache_read=usage.cache_read_tokens,
+            cache_write=usage.cache_write_tokens,
+            output=usage.output_tokens,
+        )
+        total._turns, total._tool_calls = usage.turns or 0, usage.tool_calls or 0
+        total._cost, total._charged = usage.cost_usd, charged_usd
+        total._cost_is_known = usage.cost_usd is not None or usage.input_tokens is None
+        if estimate is not None:
+            total._restore_estimate(estimate)
+        return total
+
+    def _restore_estimate(self, estimate: UsageEstimate) -> None:
+        self._estimated_calls = estimate.calls
+        self._low = TokenCounts(input=estimate.input_tokens_min, output=estimate.output_tokens_min)
+        self._high = TokenCounts(input=estimate.input_tokens_max, output=estimate.output_tokens_max)
+        self._cost_bounds_are_known = estimate.cost_usd_max is not None
+        self._cost_low = estimate.cost_usd_min or 0.0
+        self._cost_high = estimate.cost_usd_max or 0.0
+
+    @property
+    def charged_usd(self) -> float:
+        """US dollars charged to the budget for counted calls without a known cost."""
+        return self._charged
 
     def add_turn(self, *, tool_calls: int) -> None:
         """Count a complete answer."""
@@ -64,7 +98,7 @@ class UsageTotal:
         """How many calls the charge estimates, as the end of a sentence."""
         if not self._estimated_calls:
             return ""
-        return f", with estimates for {self._estimated_calls} calls that reported no usage"
+        return f", with estimates for {count(self._estimated_calls, 'call')} that reported no usage"
 
     def usage(self) -> Usage:
         """Return the sum of the counted calls."""

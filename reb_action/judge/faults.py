@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from reb_action.model.agent import AgentRun, Ending
+from reb_action.model.agent import AgentRun, Ending, Resume
 from reb_action.model.fault import FaultCause, Party
 from reb_action.model.limits import Limits
 from reb_action.model.manifest import Outcome
@@ -83,10 +83,18 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
         "no more processes or threads could be started", "raise --processes"
     ),
     FaultCause.OUT_OF_SHARED_MEMORY: _runner("the shared memory was full", "raise --shm-mib"),
-    FaultCause.DISK_FULL: _runner("the runner's disk was full", "free disk space on the runner"),
+    FaultCause.DISK_FULL: _runner(
+        "the disk was full", "free disk space on the runner, or raise --disk-mib"
+    ),
     FaultCause.SETUP_SLOW: _runner("the set-up took longer than it may", "raise --setup-seconds"),
     FaultCause.PROGRAM_MISSING: _runner(
         "the sandbox does not have the agent's program", "check the image and the agent file"
+    ),
+    FaultCause.RUNNER_KILLED: _runner(
+        "the runner was killed while the agent worked", "run the trial again"
+    ),
+    FaultCause.SANDBOX_LOST: _runner(
+        "the sandbox was removed before the agent had finished", "run the trial again"
     ),
 }
 """Every cause: the party at fault, in words, and what to do."""
@@ -133,19 +141,25 @@ def find_run_fault(run: AgentRun | None, limits: Limits | None) -> str | None:
     return f"not the agent's fault ({party}): {describe_end(run, limits)}"
 
 
-def name_limit(cause: FaultCause | None, limits: Limits | None) -> str | None:
+def find_interruption(run: AgentRun | None) -> str | None:
+    """Return why failures do not count: the agent was interrupted, and not continued."""
+    if run is None or not run.interruptions or run.interruptions[-1].resumed is not Resume.MEASURE:
+        return None
+    rule = CAUSES[FaultCause.RUNNER_KILLED]
+    return f"{rule.words}, after {run.interruptions[-1].seconds:.0f} s; {rule.advice}"
+
+
+def name_limit(cause: FaultCause, limits: Limits | None) -> str | None:
     """Return the limit of the sandbox behind a cause; None if reb sets no such limit."""
     if limits is None:
         return None
-    match cause:
-        case FaultCause.OUT_OF_MEMORY:
-            return f"{limits.memory_mib:,} MiB of memory"
-        case FaultCause.OUT_OF_SHARED_MEMORY:
-            return f"{limits.shm_mib:,} MiB of shared memory"
-        case FaultCause.OUT_OF_PROCESSES:
-            return f"{limits.processes:,} processes"
-        case _:
-            return None
+    number, unit = {
+        FaultCause.OUT_OF_MEMORY: (limits.memory_mib, "MiB of memory"),
+        FaultCause.OUT_OF_SHARED_MEMORY: (limits.shm_mib, "MiB of shared memory"),
+        FaultCause.OUT_OF_PROCESSES: (limits.processes, "processes"),
+        FaultCause.DISK_FULL: (limits.disk_mib, "MiB of disk"),
+    }.get(cause, (None, ""))
+    return f"{number:,} {unit}" if number else None
 
 
 def describe_end(run: AgentRun, limits: Limits | None) -> str:

@@ -123,6 +123,27 @@ class Account:
     version: str | None = None
 
 
+class Resume(StrEnum):
+    """What `reb agent` does with an agent that was interrupted."""
+
+    CONTINUE = "continue"
+    MEASURE = "measure"
+    RESTART = "restart"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interruption:
+    """A kill of the runner while the agent worked: after how many seconds, and what came then.
+
+    `usage` is the gateway's count until then. Seconds and usage of a part are within those of the
+    run, unless it was restarted: then they are lost.
+    """
+
+    seconds: float
+    resumed: Resume
+    usage: Usage | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentRun:
     """How the agent ended and what it used. The exit code is evidence, never the verdict.
@@ -132,7 +153,8 @@ class AgentRun:
     the gateway, the engine or the sandbox knows that; `hits` are the limits that it hit. `invalid`
     is why the run does not count although the agent finished, such as another model than the
     requested one. `protocol` is None in trials from before there were protocols. `root` says that
-    the agent was root in its container, `attempts` how often it was started.
+    the agent was root in its container, `attempts` how often it was started. Time and usage are the
+    sums over `interruptions`.
     """
 
     agent: str
@@ -157,6 +179,7 @@ class AgentRun:
     cause: FaultCause | None = None
     hits: LimitHits | None = None
     limits: Limits | None = None
+    interruptions: tuple[Interruption, ...] = ()
 
 
 class Change(StrEnum):

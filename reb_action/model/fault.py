@@ -43,6 +43,8 @@ class FaultCause(StrEnum):
     DISK_FULL = "disk_full"
     SETUP_SLOW = "setup_slow"
     PROGRAM_MISSING = "program_missing"
+    RUNNER_KILLED = "runner_killed"
+    SANDBOX_LOST = "sandbox_lost"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

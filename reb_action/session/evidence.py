@@ -8,6 +8,7 @@ from typing import Final, TypeVar, cast
 from reb_action import documents
 from reb_action.documents import Json
 from reb_action.errors import DocumentError
+from reb_action.gateway.ledger_state import LedgerState
 from reb_action.model.agent import AgentRun, Freeze
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import RUN_LEVELS, Level
@@ -25,6 +26,7 @@ from reb_action.redaction import redact
 from reb_action.session import report, state
 from reb_action.session import secrets as session_secrets
 from reb_action.session.layout import SessionLayout
+from reb_action.session.progress import AgentProgress
 from reb_action.session.state import Session
 
 T = TypeVar("T")
@@ -34,6 +36,8 @@ _TAIL_BYTES: Final = 512 * 1024
 
 DOCUMENTS: Final[Mapping[str, type]] = {
     "session": Session,
+    "ledger": LedgerState,
+    "progress": AgentProgress,
     "agent_run": AgentRun,
     "freeze": Freeze,
     "interpreter": Interpreter,

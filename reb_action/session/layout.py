@@ -94,6 +94,16 @@ class SessionLayout:
         return self.work / "secrets.json"
 
     @property
+    def progress(self) -> Path:
+        """How far the agent has come, to resume a trial; gone when the agent has ended."""
+        return self.folder / "progress.json"
+
+    @property
+    def ledger(self) -> Path:
+        """The counts of the gateway, to resume a trial; gone when the agent has ended."""
+        return self.folder / "ledger.json"
+
+    @property
     def source(self) -> Path:
         """The pristine checkout, from which touched files are restored."""
         return self.work / "source"

@@ -16,10 +16,14 @@ _LIMIT_BYTES = 1024 * 1024
 
 
 def remember(layout: SessionLayout, secrets: Iterable[str]) -> None:
-    """Write values to a file that only this user can read; without values, write nothing."""
-    kept = sorted(set(secrets))
-    if not kept:
+    """Add values to a file that only this user can read; without values, write nothing.
+
+    An agent that was resumed had another placeholder before.
+    """
+    new = set(secrets)
+    if not new:
         return
+    kept = sorted(new | set(values(layout)))
     handle = os.open(layout.secrets, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         json.dump(kept, stream)

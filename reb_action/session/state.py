@@ -2,9 +2,11 @@
 
 import os
 import re
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -103,9 +105,16 @@ def demand_trial(layout: SessionLayout) -> None:
 
 
 def find_limits(layout: SessionLayout) -> Limits | None:
-    """Return the limits of a trial's sandbox; None where reb sets none, as in a local one."""
+    """Return the limits of a trial's sandbox; None where reb sets none.
+
+    A local one has at most a limit of its disk.
+    """
     spec = load(layout).spec
-    return spec.limits if spec.kind is Kind.DOCKER else None
+    if spec.kind is Kind.DOCKER:
+        return spec.limits
+    if spec.limits.disk_mib is None:
+        return None
+    return replace(spec.limits, memory_mib=0, shm_mib=0, processes=0)
 
 
 def save(layout: SessionLayout, session: Session) -> Session:
@@ -138,7 +147,11 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
         raise UsageError(f"the trial in {layout.folder} is stopped; start it again first")
     if session.busy and session.busy.pid != os.getpid() and _goes_on(session.busy):
         raise UsageError(f"another step is at work in {layout.folder}; wait until it has ended")
-    save(layout, replace(session, busy=process(os.getpid())))
+    owner = session.owner
+    if not _goes_on(owner):
+        # The caller that started the trial is gone; the caller of this step takes it over.
+        owner = process(os.getppid())
+    session = save(layout, replace(session, owner=owner, busy=process(os.getpid())))
     try:
         yield session
     finally:
@@ -162,6 +175,30 @@ def is_alive(trace: Trace) -> bool:
         # sandbox's own `expires` is the limit.
         return True
     return session.spec.session == trace.session and goes_on(session)
+
+
+def find_resumable_end(trace: Trace, *, hours: float) -> str | None:
+    """Return until when a trial whose step was killed can be resumed; None if it cannot.
+
+    That is `hours` after its last sign of life.
+    """
+    layout = SessionLayout(folder=Path(trace.mount).parent.parent)
+    try:
+        session = load(layout)
+    except (DocumentError, OSError):
+        return None
+    if session.spec.session != trace.session or not is_interrupted(session):
+        return None
+    signs = [path.stat().st_mtime for path in (layout.session, layout.progress) if path.exists()]
+    until = max(signs) + hours * 3600
+    if until <= time.time():
+        return None
+    return datetime.fromtimestamp(until, UTC).isoformat(sep=" ", timespec="minutes")
+
+
+def is_interrupted(session: Session) -> bool:
+    """Say whether a trial has a sandbox and none of its processes: its next step can go on."""
+    return session.phase not in (Phase.STARTING, Phase.STOPPED) and not goes_on(session)
 
 
 def goes_on(session: Session) -> bool:

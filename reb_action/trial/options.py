@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reb_action.model.limits import RESUME_HOURS
 from reb_action.model.manifest import Level, Manifest
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.state import AgentChoice
@@ -13,6 +14,7 @@ class Options:
     """All that a user decides about one trial.
 
     `contestant` is the id that the user gives to who competes; by default agent and model.
+    `resume_hours` is how long the sandboxes of killed trials on this machine are kept.
     """
 
     manifest: Manifest
@@ -28,3 +30,4 @@ class Options:
     network: Network = Network.OPEN
     levels: tuple[Level, ...] = tuple(Level)
     limits: Limits = field(default_factory=Limits)
+    resume_hours: float = RESUME_HOURS

@@ -43,7 +43,9 @@ def start(
     chosen = agent(options.agent.name, argument=options.agent.argument)
     layout = SessionLayout(folder=options.folder.absolute())
     _demand_free(layout)
-    leftovers.remove(options.kind, beside=layout.folder.parent, tell=tell)
+    leftovers.remove(
+        options.kind, beside=layout.folder.parent, tell=tell, resume_hours=options.resume_hours
+    )
     trial = Trial(
         manifest=options.manifest,
         agent=chosen.name,
@@ -165,6 +167,11 @@ def _demand_free(layout: SessionLayout) -> None:
         begun = state.load(layout)
         if state.goes_on(begun):
             raise UsageError(f"a trial goes on in {layout.folder}; name another folder, or stop it")
+        if state.is_interrupted(begun):
+            raise UsageError(
+                f"{layout.folder} holds a trial whose runner was killed; resume it with reb agent"
+                f" {layout.folder}, or end it with reb stop {layout.folder}"
+            )
         if begun.phase is not Phase.STOPPED:
             remove_sandbox(begun.spec)
         raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")

@@ -7,7 +7,14 @@ import json, os, subprocess, sys, urllib.error, urllib.request
 url = os.environ["ASK_URL"] + "/v1/messages"
 tool = {"name": "bash", "description": "Run it.", "input_schema": {
     "type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}}
-messages = [{"role": "user", "content": sys.stdin.read()}]
+task = sys.stdin.read()
+messages = [{"role": "user", "content": task}]
+if sys.argv[2:]:
+    with open(os.environ["ASK_STATE"] + "/session.jsonl") as kept:
+        messages = json.loads(kept.read().splitlines()[-1])
+    cut = [{"type": "tool_result", "tool_use_id": part["id"], "content": "interrupted"}
+           for part in messages[-1]["content"] if part["type"] == "tool_use"]
+    messages.append({"role": "user", "content": [*cut, {"type": "text", "text": task}]})
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 while True:
     body = {"model": sys.argv[1], "max_tokens": 1000, "messages": messages, "tools": [tool]}
@@ -41,10 +48,13 @@ FINAL = '{"type": "result", "subtype": "success", "is_error": false, "num_turns"
 STAY = f"print({FINAL!r}, flush=True)\nimport time; time.sleep(3600)"
 
 
-def talker(folder: Path, *, first: str = "", last: str = "", parser: str = "none") -> Path:
+def talker(
+    folder: Path, *, first: str = "", last: str = "", parser: str = "none", resumes: bool = False
+) -> Path:
     """Write the agent's file, and return where it is.
 
-    `first` is what it does before it asks, `last` what it does in the end.
+    `first` is what it does before it asks, `last` what it does in the end. One that `resumes` can
+    continue its session.
     """
     path = folder / "talker.yaml"
     imports, _, rest = SCRIPT.strip().partition("\n")
@@ -56,7 +66,8 @@ def talker(folder: Path, *, first: str = "", last: str = "", parser: str = "none
         "name: talker\ntitle: Talker\ndialect: anthropic-messages\n"
         f"files:\n  talker.py: |\n{script}"
         "argv: [python3, '{agent}/talker.py', '{model}']\n"
-        "env: {ASK_URL: '{base_url}', ASK_KEY: '{key}', ASK_STATE: '{state}'}\n"
+        + ("resume: [python3, '{agent}/talker.py', '{model}', resume]\n" if resumes else "")
+        + "env: {ASK_URL: '{base_url}', ASK_KEY: '{key}', ASK_STATE: '{state}'}\n"
         f"stdin: prompt\nsessions: ['*.jsonl']\nparser: {parser}\n",
         encoding="utf-8",
     )

@@ -47,10 +47,12 @@ def open_model_access(
     environ: Mapping[str, str],
     *,
     on_turn: Callable[[Turn], None] = lambda _: None,
+    elapsed_seconds: float = 0.0,
 ) -> Generator[ModelAccess]:
     """Open the gateway that an agent needs, if it needs one; raises UsageError without a key.
 
-    `on_turn` is told of each call of the model, by another thread.
+    `on_turn` is told of each call of the model, by another thread. The agent has worked for
+    `elapsed_seconds` before; what the gateway counted then is counted on.
     """
     wanted, hosts = begun.agent.model, begun.agent.hosts
     key = "" if wanted is None else find_key(environ)
@@ -60,7 +62,7 @@ def open_model_access(
     if upstream is None and not hosts:
         yield ModelAccess(model=model, secrets=secrets)
         return
-    with _open(layout, begun, sandbox, upstream, on_turn) as (gateway, address):
+    with _open(layout, begun, sandbox, upstream, on_turn, elapsed_seconds) as (gateway, address):
         if wanted is not None and upstream is not None:
             model = Model(name=wanted.name, base_url=address, key=gateway.placeholder)
         yield ModelAccess(
@@ -79,6 +81,7 @@ def _open(
     sandbox: Sandbox,
     upstream: Upstream | None,
     on_turn: Callable[[Turn], None],
+    elapsed_seconds: float,
 ) -> Generator[tuple[Gateway, str]]:
     """Open a gateway, and give the address at which the agent reaches it."""
     wanted, hosts = begun.agent.model, begun.agent.hosts
@@ -94,6 +97,8 @@ def _open(
             egress=create_proxy(hosts) if hosts else None,
             conversation=layout.conversation,
             on_turn=on_turn,
+            saved=layout.ledger,
+            elapsed_seconds=elapsed_seconds,
         ) as gateway,
     ):
         if inside:

@@ -1,14 +1,21 @@
 """Runs an agent in a sandbox to its end, its deadline or a limit."""
 
+import math
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from reb_action import __version__
 from reb_action.agents import parsers
-from reb_action.agents.run.conclusion import FINISHED, MODEL_SILENT, Conclusion, conclude
+from reb_action.agents.run.conclusion import (
+    FINISHED,
+    MODEL_SILENT,
+    RUNNER_KILLED,
+    Conclusion,
+    conclude,
+)
 from reb_action.agents.run.launch import Launch, SetupFault, place, replace_task
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
@@ -19,6 +26,7 @@ from reb_action.model.limits import LimitHits
 from reb_action.model.report import Report, find_blocking_fault
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
+from reb_action.session.progress import AgentProgress, ProgressClock
 from reb_action.session.report import LIMIT_BYTES, parse
 
 _FINISHED_SECONDS: Final = 60.0
@@ -51,12 +59,14 @@ def execute_agent(
     layout: SessionLayout,
     retry: Launch | None = None,
     beat: Callable[[str], None] = lambda _: None,
+    before: AgentProgress | None = None,
 ) -> AgentExecution:
     """Run an agent and return how its command ended; raises SandboxError for a broken sandbox.
 
     The log hides the values of `secrets` and those of `launch.secret_env`. An agent that ends by
     itself without a usable report is started once more with `retry`, on a clock of its own. `beat`
-    is called about once a second with the last line of output.
+    is called about once a second with the last line of output. `before` is what an earlier part of
+    the run came to; its time counts, and its output stays.
     """
     began = time.monotonic()
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)
@@ -65,25 +75,83 @@ def execute_agent(
         layout.agent_log.parent.mkdir(parents=True, exist_ok=True)
         layout.agent_log.write_text(f"{fault.detail}\n", encoding="utf-8")
         return AgentExecution(setup_seconds=setup_seconds, fault=fault)
-    before = sandbox.find_hits()
+    hits_before = sandbox.find_hits()
+    earlier = before or AgentProgress()
+    start = replace(earlier, setup_seconds=round(earlier.setup_seconds + setup_seconds, 3))
+    clock = ProgressClock(layout, start)
     hidden = (*secrets, *launch.secret_env.values())
-    with ExitStack() as stack:
-        log = stack.enter_context(AgentLog(layout.agent_log, secrets=hidden))
-        events = None
-        if spec.parser is not Parser.NONE:
-            events = stack.enter_context(AgentLog(layout.trajectory / "stdout", secrets=hidden))
-        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout), beat)
-        ended = _run(sandbox, launch, limits=limits, until=until, log=log, events=events)
-        attempts = 1
+    with _open_logs(layout, spec, hidden, continues=earlier.has_begun) as (log, events):
+
+        def tick(line: str) -> None:
+            clock.tick()
+            beat(line)
+
+        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout), tick)
+        own = replace(limits, total_seconds=_left(limits, earlier))
+        ended = _run(sandbox, launch, limits=own, until=until, log=log, events=events)
+        attempts = earlier.attempts
         if retry is not None and ended.exit_code is not None and not _has_report(sandbox):
             replace_task(sandbox, retry)
             last = _run(sandbox, retry, limits=limits, until=until, log=log, events=events)
-            ended, attempts = replace(last, seconds=ended.seconds + last.seconds), 2
-    hits = sandbox.find_hits().since(before)
+            ended, attempts = replace(last, seconds=ended.seconds + last.seconds), attempts + 1
+    ended = replace(ended, seconds=earlier.seconds + ended.seconds)
+    clock.stop(describe_progress(ended, replace(start, attempts=attempts)))
+    hits = sandbox.find_hits().since(hits_before)
+    return replace(read_execution(sandbox, start, ended), attempts=attempts, hits=hits)
+
+
+@contextmanager
+def _open_logs(
+    layout: SessionLayout, spec: AgentSpec, secrets: tuple[str, ...], *, continues: bool
+) -> Generator[tuple[AgentLog, AgentLog | None]]:
+    """Open the log of an agent and, if its events are read, that of its standard output."""
+    with ExitStack() as stack:
+        log = AgentLog(layout.agent_log, secrets=secrets, continues=continues)
+        stack.enter_context(log)
+        events = None
+        if spec.parser is not Parser.NONE:
+            path = layout.trajectory / "stdout"
+            events = stack.enter_context(AgentLog(path, secrets=secrets, continues=continues))
+        yield log, events
+
+
+def describe_progress(ended: Ended, progress: AgentProgress) -> AgentProgress:
+    """Return the progress of an agent whose command has ended."""
+    return replace(
+        progress,
+        seconds=round(ended.seconds, 3),
+        has_ended=True,
+        exit_code=ended.exit_code,
+        timed_out=ended.timed_out,
+        stopped=ended.stopped,
+        is_out_of_memory=ended.is_out_of_memory,
+    )
+
+
+def describe_end(progress: AgentProgress) -> Ended:
+    """Return how a command ended that is over, or that a kill of the runner has interrupted."""
+    return Ended(
+        exit_code=progress.exit_code,
+        timed_out=progress.timed_out,
+        seconds=progress.seconds,
+        stdout=b"",
+        stderr=b"",
+        stopped=progress.stopped if progress.has_ended else RUNNER_KILLED,
+        is_out_of_memory=progress.is_out_of_memory,
+    )
+
+
+def read_execution(sandbox: Sandbox, progress: AgentProgress, ended: Ended) -> AgentExecution:
+    """Return a run whose command is over, with the report that it left."""
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
     return AgentExecution(
-        setup_seconds=setup_seconds, ended=ended, left=left, attempts=attempts, hits=hits
+        setup_seconds=progress.setup_seconds, ended=ended, left=left, attempts=progress.attempts
     )
+
+
+def _left(limits: AgentLimits, earlier: AgentProgress) -> int:
+    """Return the seconds that an agent still has: one at least, to be ended by the clock."""
+    return max(math.ceil(limits.total_seconds - earlier.seconds), 1)
 
 
 def describe_run(
@@ -148,6 +216,7 @@ def _run(
         secret_env=launch.secret_env,
         stdin=launch.stdin,
         output_limit_bytes=64 * 1024,
+        may_fill_disk=True,
     )
     return sandbox.run(
         command, stdout=out, stderr=lambda data: log.feed("stderr", data), until=until

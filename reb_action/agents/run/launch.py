@@ -18,8 +18,10 @@ _NO_PROGRAM: Final = 3
 # One command and not three: each costs a container a tenth of a second.
 _PREPARE: Final = f"""
 import os, shutil, sys
-report, tmp, program = sys.argv[1:]
-if os.path.isdir(report) and not os.path.islink(report):
+report, tmp, program, resumes = sys.argv[1:]
+if resumes:
+    pass
+elif os.path.isdir(report) and not os.path.islink(report):
     shutil.rmtree(report)
 elif os.path.lexists(report):
     os.unlink(report)
@@ -32,7 +34,8 @@ sys.exit(0 if shutil.which(program) else {_NO_PROGRAM})
 class Launch:
     """All that one run of an agent needs; `secret_env` is for its own command alone.
 
-    `state` is None where the agent has no folder of its own to write to.
+    `state` is None where the agent has no folder of its own to write to. One that `resumes` an
+    earlier part of the agent's work keeps its report.
     """
 
     argv: tuple[str, ...]
@@ -42,6 +45,7 @@ class Launch:
     state: tuple[Member, ...] | None
     stdin: bytes
     tmp: str
+    resumes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,26 +64,28 @@ def launch(
     deadline_seconds: int,
     settings: Mapping[str, str],
     model: Model | None,
+    resumes: bool = False,
 ) -> Launch:
-    """Return what an agent is started with in this sandbox."""
+    """Return what an agent is started with in this sandbox, or resumed with."""
     known = values(layout, deadline_seconds=deadline_seconds, prompt=prompt, model=model)
     own = {name: fill(text, known) for name, text in spec.env.items() if _KEY not in text}
     keys = {name: fill(text, known) for name, text in spec.env.items() if _KEY in text}
     return Launch(
-        argv=tuple(_words(spec, known)),
+        argv=tuple(_words(spec.resume if resumes else spec.argv, spec, known)),
         env={**base(known), **settings, **own},
         secret_env=keys,
         files=(*_members(spec.files, known), Member(path="prompt.md", content=prompt.encode())),
         state=tuple(_members(spec.state, known)) if spec.dialect or spec.state else None,
         stdin=prompt.encode() if spec.stdin is Stdin.PROMPT else b"",
         tmp=known["tmp"],
+        resumes=resumes,
     )
 
 
 def writes_key(spec: AgentSpec) -> bool:
     """Say whether the key stands elsewhere than in a variable: in a file or in argv."""
     files = (*spec.files, *spec.state)
-    return any(_KEY in word for word in spec.argv) or any(
+    return any(_KEY in word for word in (*spec.argv, *spec.resume)) or any(
         _KEY.encode() in file.content for file in files if file.text
     )
 
@@ -94,7 +100,8 @@ def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> SetupFault | 
     if launch.state is not None:
         sandbox.put(layout.state, pack(launch.state))
     # As the agent, who owns these places: a root without capabilities could not.
-    argv = (sandbox.trusted_python, "-I", "-c", _PREPARE, layout.report, launch.tmp, launch.argv[0])
+    words = (layout.report, launch.tmp, launch.argv[0], "1" if launch.resumes else "")
+    argv = (sandbox.trusted_python, "-I", "-c", _PREPARE, *words)
     seconds = max(deadline - time.monotonic(), 1.0)
     command = Command(argv=argv, cwd=layout.repository, timeout_seconds=seconds, env=launch.env)
     done = sandbox.run(command)
@@ -120,7 +127,7 @@ def _members(files: Iterable[AgentFile], known: Mapping[str, str]) -> Iterable[M
         yield Member(path=file.name, content=text, executable=file.executable)
 
 
-def _words(spec: AgentSpec, known: Mapping[str, str]) -> Iterable[str]:
+def _words(argv: Iterable[str], spec: AgentSpec, known: Mapping[str, str]) -> Iterable[str]:
     # What the user typed stays as it is: it may hold braces of its own.
-    for word in spec.argv:
+    for word in argv:
         yield from spec.command if word == "{command}" else (fill(word, known),)

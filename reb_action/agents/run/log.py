@@ -20,24 +20,33 @@ _LOST: Final = re.compile(rb"^\[reb left (\d{1,18}) bytes out here\]$", re.MULTI
 class AgentLog:
     """Takes two streams into one file: a head as it comes and, beyond the cap, the tail.
 
-    Sandboxes call `feed` from several threads, and it must not raise: on a full disk output is
-    lost, not the trial.
+    With `continues` what is there stays, and counts. Sandboxes call `feed` from several threads,
+    and it must not raise: on a full disk output is lost, not the trial.
     """
 
     def __init__(
-        self, path: Path, *, secrets: Iterable[str], limit_bytes: int = LIMIT_BYTES
+        self,
+        path: Path,
+        *,
+        secrets: Iterable[str],
+        limit_bytes: int = LIMIT_BYTES,
+        continues: bool = False,
     ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb", buffering=0)
+        size = path.stat().st_size if continues and path.is_file() else 0
+        self._file = path.open("ab" if continues else "wb", buffering=0)
         found = {form for secret in secrets for form in forms(secret)}
         self._secrets = sorted(found, key=len, reverse=True)
         self._heard = time.monotonic()
         self._held: dict[str, bytes] = {}
         self._recent = b""
-        self._left = limit_bytes
+        self._left = max(limit_bytes - size, 0)
         self._tail = b""
         self._dropped = 0
         self._lock = threading.Lock()
+        if size:
+            # The last line of what was cut off may lack its end.
+            self._keep(b"\n")
 
     def __enter__(self) -> Self:
         return self

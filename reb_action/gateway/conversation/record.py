@@ -53,19 +53,28 @@ class Turn:
 
 
 class Conversation:
-    """Writes the record at `path`, without these secrets, and tells `on_turn` of each call."""
+    """Writes the record at `path`, without these secrets, and tells `on_turn` of each call.
+
+    A record that exists is continued; `elapsed_seconds` are those of its part.
+    """
 
     def __init__(
-        self, path: Path, *, secrets: Iterable[str], on_turn: Callable[[Turn], None]
+        self,
+        path: Path,
+        *,
+        secrets: Iterable[str],
+        on_turn: Callable[[Turn], None],
+        elapsed_seconds: float = 0.0,
     ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path
         self._redact = redactor(secrets)
         self._on_turn = on_turn
         self._lock = threading.Lock()
-        self._began = time.monotonic()
-        self._number = 0
-        self._size = 0
+        self._began = time.monotonic() - elapsed_seconds
+        before = path.read_bytes() if path.is_file() else b""
+        self._number = before.count(b"\n")
+        self._size = len(before)
 
     def add(
         self,
