@@ -62,7 +62,10 @@ def _demand_agent(layout: SessionLayout, session: Session) -> None:
             f"the agent has not run yet in {layout.folder}; run reb agent {layout.folder} first"
         )
     if session.phase is Phase.AGENT:
-        raise UsageError(f"the agent in {layout.folder} was interrupted; start the trial again")
+        raise UsageError(
+            f"the agent in {layout.folder} was interrupted; resume it with reb agent"
+            f" {layout.folder}"
+        )
 
 
 def _is_observable(evidence: Evidence, level: Level) -> bool:

@@ -18,6 +18,7 @@ from reb_action.corpus import manifests
 from reb_action.demo import commit_repository
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Ending
+from reb_action.model.fault import FaultCause
 from reb_action.model.manifest import Level, LogProof, Outcome
 from reb_action.model.report import ReportFaultKind
 from reb_action.model.verdict import ClaimKind
@@ -485,7 +486,7 @@ def test_nothing_is_measured_before_the_agent_has_worked(wanted, folder, mirror,
     stop.stop(layout, tell=silent)
 
 
-def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_has_no_second_chance(
+def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_can_be_measured(
     wanted, folder, mirror, tmp_path
 ):
     (folder / "run.sh").write_text("sleep 300\n")
@@ -501,8 +502,10 @@ def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_has_no_seco
             other()
     step.send_signal(signal.SIGINT)
     step.wait()
-    with pytest.raises(UsageError, match="was interrupted; start the trial again"):
+    with pytest.raises(UsageError, match="was interrupted; resume it with reb agent"):
         probe.probe_level(layout, Level.C1, tell=silent)
+    run = agent.run_agent(layout, environ={}, tell=silent)
+    assert (run.ending, run.cause) == (Ending.CRASHED, FaultCause.RUNNER_KILLED)
     with pytest.raises(UsageError, match="has already been started; start a new trial"):
         agent.run_agent(layout, environ={}, tell=silent)
     stop.stop(layout, tell=silent)
