@@ -10,8 +10,8 @@ from reb_action.model.comparison import (
     LevelComparison,
     Lift,
 )
+from reb_action.model.quantity import count
 from reb_action.render.escape import clean
-from reb_action.render.quantities import count
 
 WORDS: Final = {
     Finding.BETTER: "better",
