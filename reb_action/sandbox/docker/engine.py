@@ -110,7 +110,7 @@ class Engine:
             try:
                 return parse_container(self.client.api.inspect_container(container))
             except APIError as error:
-                if error.status_code != _NOT_FOUND:
+                if error.status_code != NOT_FOUND:
                     raise
                 reason = explain(error, action="find the sandbox", where=self.path)
                 raise SandboxLostError(reason) from error
