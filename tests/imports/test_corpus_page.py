@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus.manifests import load_folder
+from reb_action.imports import is_build_file
 from reb_action.model.manifest import Manifest
 from reb_action.resources import data_folder
 
@@ -52,3 +53,13 @@ def test_each_name_that_changed_sides_has_a_reason(manifest: Manifest):
 def test_page_has_every_repository():
     slugs = {manifest.repository for manifest in load_folder(data_folder("repos"))}
     assert set(re.findall(r"^\| (\S+/\S+) \|", PAGE, re.MULTILINE)) == slugs
+
+
+def test_files_that_a_record_left_out_are_none_that_c0_reads():
+    records = (data_folder("repos") / "qualified").glob("*.C0.json")
+    left = [
+        path for one in records for path in json.loads(one.read_text())["value"].get("left_out", [])
+    ]
+    assert left
+    assert [path for path in left if path.endswith((".py", ".pyi", ".so"))] == []
+    assert not any(map(is_build_file, left))
