@@ -52,7 +52,7 @@ def pages():
     )
     gaps = {f"trial-{number}": "lost" for number in range(50)}
     board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
-    linked = {row.trial for row in board.trials[::2]}
+    linked = {row.trial: f"trials/{row.trial}.html" for row in board.trials[::2]}
     yield from (
         data.decode() for name, data in site.front_files(board, linked) if name.endswith("html")
     )
