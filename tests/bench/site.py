@@ -17,7 +17,8 @@ def main():
     print(f"{'trials':>8} {'what':12} {'seconds':>8} {'MB':>7} {'µs each':>9}")
     for count in FRONT:
         board = score(scoreboards.many(count))
-        _time("front pages", count, site.front_files(board, {one.trial for one in board.trials}))
+        addresses = {trial.trial: site.page_of(trial.trial) for trial in board.trials}
+        _time("front pages", count, site.front_files(board, addresses))
     for count in PAGES:
         _time("own pages", count, site.trial_pages(_views(count)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -58,6 +58,10 @@ def pages():
     )
     repeated = replace(board.published[0], runs=3)
     yield site.build_site(replace(board, published=(repeated,)))["index.html"].decode()
+    links = (site.BoardLink(address="a/", title="a"), site.BoardLink(address="b/", title="b"))
+    for boards in (site.Boards(earlier=links), site.Boards(newest="../../index.html")):
+        files = dict(site.board_files(board, linked, boards=boards))
+        yield files[site.BOARD].decode()
     yield svg(badge_of(score, Level.C0)).decode()
 
 
@@ -273,7 +277,7 @@ def test_only_the_environment_reads_files():
     readers = [
         str(path.relative_to(package))
         for path in package.rglob("*.py")
-        if re.search(r"pathlib|open\(|documents\.read|import os\b|data_folder", path.read_text())
+        if re.search(r"pathlib|\bopen\(|documents\.read|import os\b|data_folder", path.read_text())
     ]
     assert readers == ["html/environment.py"]
 
