@@ -218,6 +218,7 @@ def test_any_text_is_told_apart(pattern):
 
 def test_hostile_line_is_searched_in_bounded_time():
     proof = MetricProof(metric=r"Epoch\(train\).* loss: (\S+)")
-    begun = time.monotonic()
+    # CPU seconds, which a busy machine does not change. The line as a whole would take hours.
+    begun = time.process_time()
     check_proofs(searched([proof], b"Epoch(train) loss:" * 40_000), files=())
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 60
