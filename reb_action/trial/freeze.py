@@ -47,16 +47,17 @@ def freeze(
     begun: Session,
     sandbox: Sandbox,
     *,
-    survivors: tuple[str, ...] = (),
+    survivors: tuple[str, ...] | None = None,
     tell: Progress,
 ) -> None:
     """End every process, harvest the report, reveal the probes, and see what the agent left.
 
-    `survivors` are those that were ended before. Doing it again is harmless: a step that was killed
-    in the middle does.
+    `survivors` are the processes that a halt just before has ended; None if there was no halt yet.
+    Doing it again is harmless: a step that was killed in the middle does.
     """
     tell("freezing: ending every process, reading the report, revealing the probes")
-    survivors = tuple(dict.fromkeys((*survivors, *sandbox.halt())))
+    if survivors is None:
+        survivors = sandbox.halt()
     # While nothing runs, nothing can be swapped.
     harvested = _harvested(sandbox, session_secrets.values(layout))
     with reserve.lend(layout):
