@@ -73,7 +73,7 @@ def test_trial_on_a_disk_that_its_agent_filled_has_a_verdict(tmp_path, disk, scr
     verdict = trial_run.run(options_of(tmp_path, disk / "trial", script), environ={}, tell=silent)
     results = [verdict.result(level) for level in (Level.C0, Level.C1)]
     assert all(result.outcome is Outcome.INVALID for result in results)
-    assert all("the runner's disk was full" in result.reason for result in results)
+    assert all("the disk was full" in result.reason for result in results)
 
 
 def test_trial_without_its_reserve_has_a_verdict(tmp_path, disk, monkeypatch):
@@ -84,7 +84,7 @@ def test_trial_without_its_reserve_has_a_verdict(tmp_path, disk, monkeypatch):
     run = documents.read(SessionLayout(folder=chosen.folder).agent_run, AgentRun, kind="agent_run")
     assert (run.ending, run.cause) == (Ending.CRASHED, FaultCause.DISK_FULL)
     assert (chosen.folder / "verdict.json").is_file()
-    with pytest.raises(SandboxError, match=r"the runner's disk was full .*; free disk space"):
+    with pytest.raises(SandboxError, match=r"the disk was full .*; free disk space"):
         demand_result(run, None)
 
 
@@ -95,8 +95,8 @@ def test_freeze_on_a_full_disk_is_recorded(tmp_path, disk, monkeypatch):
     monkeypatch.setattr(trial_agent, "freeze", fails)
     verdict = trial_run.run(options_of(tmp_path, disk / "trial", "true"), environ={}, tell=silent)
     assert verdict.result(Level.C1).reason == (
-        "not the agent's fault (runner): the runner's disk was full (it had ended: done;"
-        " its sandbox could not be frozen); free disk space on the runner"
+        "not the agent's fault (runner): the disk was full (it had ended: done;"
+        " its sandbox could not be frozen); free disk space on the runner, or raise --disk-mib"
     )
 
 
