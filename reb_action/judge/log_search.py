@@ -19,6 +19,8 @@ _SEGMENT: Final = 4096
 _OVERLAP: Final = 1024
 _STEP: Final = _SEGMENT - _OVERLAP
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# A carriage return at the end, or all of the text, then perhaps the start of a colour.
+_END_IN_CR: Final = re.compile(r"(\r|\A)(\x1b(\[[0-9;?]*[ -/]*)?)?\Z")
 _BREAKS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _MIB: Final = 1024 * 1024
 
@@ -115,14 +117,17 @@ class LogSearch:
         return f"; only the first {searched} were searched, which took {self._seconds:.0f} s"
 
     def _take(self, text: str) -> None:
-        if self._ended_in_cr:
-            text = text.removeprefix("\n")
         if not text:
             return
-        self._ended_in_cr = text.endswith("\r")
         text = self._rest + text
         if "\x1b" in text:
             text = _ANSI.sub("", text)
+        # A line break of two characters may be cut in two, with colours between them.
+        is_after_cr = self._ended_in_cr and not text.startswith("\n")
+        if self._ended_in_cr:
+            text = text.removeprefix("\n")
+        end = _END_IN_CR.search(text[-_SEGMENT:])
+        self._ended_in_cr = end is not None and (is_after_cr or end[0].startswith("\r"))
         self._is_suspect = self._has_hidden or may_hold_credentials(text)
         lines = text.splitlines()
         rest = lines.pop() if text and text[-1] not in _BREAKS else ""

@@ -45,8 +45,14 @@ SPEC = SandboxSpec(
 OPTIONS = {
     "image": "image@sha256:0",
     "name": "reb-s1",
-    "entrypoint": ["/bin/sh", "-c", 'exec sleep "$(($1 - $(date +%s)))"', "sh"],
-    "command": ["1800000000"],
+    "entrypoint": [
+        "/bin/sh",
+        "-c",
+        'exec sleep "$(($(cat "$2" 2>/dev/null || echo "$1") - $(date +%s)))"',
+        "sh",
+    ],
+    "command": ["1800000000", "/opt/reb/lease"],
+    "storage_opt": None,
     "user": "0:0",
     "working_dir": "/",
     "hostname": "sandbox",

@@ -89,7 +89,7 @@ def test_agent_that_states_every_default_is_as_one_that_states_none(tmp_path):
     (tmp_path / "mine.yaml").write_text(json.dumps(whole), encoding="utf-8")
     bare = AgentSpec(name="mine", title="Mine", argv=("x",))
     assert catalogue.load(tmp_path / "mine.yaml") == bare
-    assert set(AGENT["properties"]) == {*whole, "dialect", "install"}
+    assert set(AGENT["properties"]) == {*whole, "dialect", "install", "resume"}
 
 
 def test_report_that_states_its_default_is_as_one_that_does_not():

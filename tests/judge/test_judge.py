@@ -337,9 +337,11 @@ def check_absence_is_never_the_best_value_of_a_metric(given_):
     count = verdict.result(Level.C0).imports
     assert (count.missing, count.strict_missing) == (total, None)
     assert all(verdict.result(level).paper is not PASSED for level in OBSERVED)
-    # A report that names no interpreter leaves nothing to observe, and the paper counts its claims.
-    report = given_.report
-    if not isinstance(report, Report) or report.python_path:
+    # A report that names no interpreter, or one that does not run, leaves nothing to observe, and
+    # the paper counts its claims.
+    report, interpreter = given_.report, given_.interpreter
+    is_named = not isinstance(report, Report) or report.python_path
+    if is_named and (interpreter is None or interpreter.path_is_good):
         assert verdict.audit.hallucinations(ClaimKind.CAPABILITY) == 0
 
 

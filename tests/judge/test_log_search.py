@@ -5,7 +5,7 @@ import re
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reb_action.judge.log_search import LogSearch
@@ -39,6 +39,9 @@ def count(pattern, *pieces):
     cuts=st.lists(st.integers(0, 120), max_size=6),
     pattern=st.sampled_from(["a", "^a", "b$", "^$", "a+b", r"\d", "é", r"\ba"]),
 )
+@example(words=["\r", "\x1b[1m", "\n"], cuts=[1], pattern="^$")
+@example(words=["\r", "\x1b[1m", "\n"], cuts=[2], pattern="^$")
+@example(words=["\r", "\x1b[1m", "\n", "\n"], cuts=[1, 3, 5], pattern="^$")
 def test_pieces_make_no_difference(words, cuts, pattern):
     data = "".join(words).encode()
     ends = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
