@@ -66,9 +66,11 @@ class Killed:
 
     def has_worked(self) -> bool:
         """Say whether it has been at its waiting command for two seconds."""
-        if len(self.truth.statuses) < 2 or not self.layout.progress.exists():
+        path = self.layout.conversation
+        if not path.exists() or path.read_bytes().count(b"\n") < 2:
             return False
-        return load_progress(self.layout).seconds > 2
+        # The record of the second answer is written just before the agent gets its end.
+        return time.time() > path.stat().st_mtime + 2 and load_progress(self.layout).seconds > 2
 
     def change_model(self, before: str, after: str) -> None:
         """Have the model do otherwise from now on, and leave the preflight out."""
