@@ -196,7 +196,7 @@ def test_refused_trials_are_invalid_in_words(compared):
 
 def cost_of(model, run):
     """Return what the model's answers cost by the list, in US dollars."""
-    price = load_prices().models[model]
+    price = load_prices().find(model)
     fields = ("input", "cache_read", "cache_write", "output")
     said = [seen.counts for seen in run.seen if seen.counts is not None]
     counts = [TokenCounts(**{name: getattr(one, name) for name in fields}) for one in said]

@@ -491,9 +491,8 @@ def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_can_be_meas
 ):
     (folder / "run.sh").write_text("sleep 300\n")
     layout = started(wanted, folder, mirror, tmp_path / "results")
-    marker = state.load(layout).spec.session
     step = reb("agent", str(layout.folder))
-    until(lambda: processes_with(marker))
+    until(layout.progress.exists)
     for other in (
         lambda: probe.probe_level(layout, Level.C1, tell=silent),
         lambda: agent.run_agent(layout, environ={}, tell=silent),
