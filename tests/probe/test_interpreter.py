@@ -154,7 +154,8 @@ def test_version_is_compared_with_the_program(versions, fault):
 
 
 def test_process_that_an_interpreter_leaves_is_named(scratch):
-    leave = "import os\nif not os.fork():\n    os.execv('/bin/sleep', ['sleep', '60'])\n"
+    # Popen returns when the program of the child runs, so that the child has its name.
+    leave = "import subprocess\nsubprocess.Popen(['/bin/sleep', '60'])\n"
     seen = observed(scratch, hooked(scratch, leave))
     assert (seen.fault, seen.survivors) == (None, ("sleep",))
 
