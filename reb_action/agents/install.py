@@ -20,6 +20,7 @@ from reb_action.agents.install_commands import SYSTEM_PATH, list_commands, list_
 from reb_action.agents.spec import AgentSpec
 from reb_action.documents import Json
 from reb_action.errors import ToolchainError
+from reb_action.model.quantity import count
 from reb_action.sandbox import select
 from reb_action.sandbox.docker import engine, workshop
 from reb_action.sandbox.layout import SandboxLayout
@@ -168,7 +169,8 @@ def _here(commands: Iterable[Command], *, marker: str) -> Ended | None:
 
 def _complaint(spec: AgentSpec, failed: Ended, seconds: int) -> str:
     if failed.timed_out:
-        return f"installing {spec.name} took more than {seconds} seconds; try again or allow more"
+        limit = count(seconds, "second")
+        return f"installing {spec.name} took more than {limit}; try again, or raise --setup-seconds"
     said = b"\n".join((failed.stdout, failed.stderr)).decode("utf-8", "replace").strip()
     return (
         f"{spec.name} {spec.install.version if spec.install else ''} cannot be installed"
