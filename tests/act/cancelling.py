@@ -126,6 +126,8 @@ def options(place, folder, agent, *, kind, levels=tuple(Level)):
         mirror=place / "mirror",
         levels=levels,
         limits=LIMITS,
+        # By default a killed trial is kept for a day, so that it can be resumed.
+        resume_hours=0,
     )
 
 
