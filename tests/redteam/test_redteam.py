@@ -151,8 +151,13 @@ def test_hook_that_hides_from_its_interpreter_is_listed(lines, arenas, tmp_path)
 
 @pytest.mark.parametrize("cheater", NAIVELY_JUDGED)
 def test_cheater_fools_a_naive_judge(cheater, arenas):
+    # Some cheaters race with the judge: on a busy machine they win less often.
+    assert any(fools_a_naive_judge(cheater, arenas) for _ in range(3))
+
+
+def fools_a_naive_judge(cheater, arenas):
     with played(arenas(naive_kind_for(cheater)), cheater) as (sandbox, manifest):
-        assert NAIVE[cheater.fools](sandbox, manifest, cheater)
+        return NAIVE[cheater.fools](sandbox, manifest, cheater)
 
 
 @contextmanager
