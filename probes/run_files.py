@@ -39,7 +39,7 @@ def same(before, after):
 
 
 def answer_of(path):
-    """Return the observation file in base64, or None where there is none of a sane size."""
+    """Return the observation file in base64; None if it is absent or too large."""
     if not path or os.path.islink(path) or not os.path.isfile(path):
         return None
     with open(path, "rb") as stream:

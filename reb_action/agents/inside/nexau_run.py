@@ -2,7 +2,7 @@
 
 Writes its events to standard output, one JSON object a line, and ends the process itself: with
 some versions of its database driver NexAU's own command line never does. It runs in NexAU's Python,
-where nothing else of ours is.
+which has no other module of this package.
 """
 
 import importlib

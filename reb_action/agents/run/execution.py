@@ -65,8 +65,8 @@ def execute_agent(
 
     The log hides the values of `secrets` and those of `launch.secret_env`. An agent that ends by
     itself without a usable report is started once more with `retry`, on a clock of its own. `beat`
-    is called about once a second with the last line of output. `before` is what an earlier part of
-    the run came to; its time counts, and its output stays.
+    is called about once a second with the last line of output. `before` is the progress of
+    an earlier part of the run: its seconds count against the limits, and its output is kept.
     """
     began = time.monotonic()
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)

@@ -270,7 +270,7 @@ def attach(spec: SandboxSpec, handle: str) -> LocalSandbox:
 def sweep(*, alive: Alive, spares: Alive = spare_none) -> tuple[str, ...]:
     """End the processes of local sandboxes that are left over; return their sessions.
 
-    The folders stay, for whoever removes scratch; those that `spares` names are not returned.
+    Their folders stay until scratch is removed. Traces that `spares` keeps are not returned.
     """
     neighbours.forget(alive=alive)
     gone = {trace for trace in find_traces() if is_leftover(trace, alive=alive)}
