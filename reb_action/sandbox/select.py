@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from reb_action.sandbox.docker import lifecycle as docker
-from reb_action.sandbox.local import sandbox as local
+from reb_action.sandbox.local import lifecycle as local
 from reb_action.sandbox.owner import Alive, has_folder, spare_none
 from reb_action.sandbox.protocol import Kind, Sandbox, SandboxSpec
 

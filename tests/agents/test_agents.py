@@ -20,7 +20,8 @@ from reb_action.agents.run.log import TAIL_BYTES, AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Parser, Source
 from reb_action.errors import DocumentError, PlaceError, UsageError
 from reb_action.model.agent import AgentRun, Dialect, Ending
-from reb_action.sandbox.local.sandbox import LocalSandbox, start
+from reb_action.sandbox.local.lifecycle import start
+from reb_action.sandbox.local.sandbox import LocalSandbox
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.session.layout import SessionLayout
 

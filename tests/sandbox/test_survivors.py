@@ -11,14 +11,14 @@ import pytest
 from reb_action.errors import SandboxError, UnendedError, UsageError
 from reb_action.probe.supervisor import supervise
 from reb_action.sandbox import select
-from reb_action.sandbox.local.isolation import Isolation, isolation
+from reb_action.sandbox.local.isolation import Isolation, find_isolation
 from reb_action.sandbox.protocol import Command, Kind, Sandbox
 from tests.probe.test_supervisor import context_of, request_of
 from tests.support.sandbox_fixtures import KINDS, Start, isolate_nothing, shell, spec_for
 
 SEED = int(os.environ.get("REB_SEED", "14"))
 ISOLATED = pytest.mark.skipif(
-    isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
+    find_isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
 )
 ROUNDS = int(os.environ.get("REB_ROUNDS", "2"))
 MOVES = ("fork", "session", "group", "deaf", "nameless")

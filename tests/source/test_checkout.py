@@ -13,7 +13,7 @@ import pytest
 
 from reb_action.errors import SourceError
 from reb_action.model.manifest import Manifest
-from reb_action.sandbox.local.sandbox import start
+from reb_action.sandbox.local.lifecycle import start
 from reb_action.sandbox.protocol import Kind, SandboxSpec
 from reb_action.source import checkout as source_checkout
 from reb_action.source.pristine import Source, open_existing

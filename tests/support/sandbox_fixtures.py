@@ -49,7 +49,7 @@ def shell(
 
 def isolate_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Have local sandboxes work as on a machine without PID namespaces, and alone on it."""
-    monkeypatch.setattr("reb_action.sandbox.local.sandbox.isolation", lambda: Isolation.NONE)
+    monkeypatch.setattr("reb_action.sandbox.local.isolation.find_isolation", lambda: Isolation.NONE)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 

@@ -5,32 +5,22 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from reb_action import __version__
-from reb_action.agents import parsers
-from reb_action.agents.run.conclusion import (
-    FINISHED,
-    MODEL_SILENT,
-    RUNNER_KILLED,
-    Conclusion,
-    conclude,
-)
+from reb_action.agents.run.conclusion import RUNNER_KILLED, Conclusion, conclude
 from reb_action.agents.run.launch import Launch, SetupFault, place, replace_task
 from reb_action.agents.run.log import AgentLog
+from reb_action.agents.run.stop_conditions import FinishCheck, make_stop_check
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
 from reb_action.gateway import Gateway
 from reb_action.gateway.model_names import is_same_model
 from reb_action.model.agent import Account, AgentRun, Ending, Tally
 from reb_action.model.limits import LimitHits
-from reb_action.model.report import Report, find_blocking_fault
+from reb_action.model.report import find_blocking_fault
 from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
 from reb_action.session.progress import AgentProgress, ProgressClock
 from reb_action.session.report import LIMIT_BYTES, parse
-
-_FINISHED_SECONDS: Final = 60.0
-"""After so much silence, an agent with a final event and a valid report has finished."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +76,8 @@ def execute_agent(
             clock.tick()
             beat(line)
 
-        until = _until(limits, gateway, log, _Finish(sandbox, spec, layout), tick)
+        finish = FinishCheck(sandbox, spec, layout)
+        until = make_stop_check(limits, gateway, log, finish, tick)
         own = replace(limits, total_seconds=_left(limits, earlier))
         ended = _run(sandbox, launch, limits=own, until=until, log=log, events=events)
         attempts = earlier.attempts
@@ -221,56 +212,6 @@ def _run(
     return sandbox.run(
         command, stdout=out, stderr=lambda data: log.feed("stderr", data), until=until
     )
-
-
-class _Finish:
-    """Checks whether an agent that is silent has finished and only fails to exit.
-
-    `finished` reads the agent's events and its report at most once per `_FINISHED_SECONDS`.
-    """
-
-    def __init__(self, sandbox: Sandbox, spec: AgentSpec, layout: SessionLayout) -> None:
-        self._sandbox = sandbox
-        self._parser = spec.parser
-        self._folder = layout.trajectory
-        self._next_check = 0.0
-
-    def finished(self, quiet_seconds: float) -> bool:
-        """Return whether its last event says that it is done, and its report is valid."""
-        now = time.monotonic()
-        if quiet_seconds < _FINISHED_SECONDS or now < self._next_check:
-            return False
-        self._next_check = now + _FINISHED_SECONDS
-        account = parsers.read(self._parser, self._folder)
-        if account is None or account.ending is not Ending.DONE:
-            return False
-        report = self._sandbox.read(self._sandbox.layout.report, limit_bytes=LIMIT_BYTES)
-        return not isinstance(report, FileFault) and isinstance(parse(report), Report)
-
-
-def _until(
-    limits: AgentLimits,
-    gateway: Gateway | None,
-    log: AgentLog,
-    finish: _Finish,
-    beat: Callable[[str], None],
-) -> Until:
-    def reason() -> str | None:
-        beat(log.last_line)
-        if gateway is not None and (limit := gateway.tally().limit) is not None:
-            return limit
-        model_quiet = log.quiet_seconds() if gateway is None else gateway.quiet_seconds()
-        quiet = min(log.quiet_seconds(), model_quiet)
-        if finish.finished(quiet):
-            return FINISHED
-        if quiet < limits.idle_seconds:
-            return None
-        # The silence is the model's where a call was in progress for most of it.
-        if gateway is not None and 2 * gateway.pending_seconds() > limits.idle_seconds:
-            return f"{MODEL_SILENT} {limits.idle_seconds} seconds"
-        return f"neither it nor its model said anything for {limits.idle_seconds} seconds"
-
-    return reason
 
 
 def find_other_model(requested: str, run: AgentRun) -> str | None:

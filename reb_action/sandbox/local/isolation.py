@@ -21,8 +21,8 @@ class Isolation(StrEnum):
 
 
 @functools.cache
-def isolation() -> Isolation:
-    """Return the strongest that this machine allows this user; found by trying, once a process."""
+def find_isolation() -> Isolation:
+    """Return the strongest isolation that this machine allows this user, found by a trial run."""
     # Within a user namespace root could give files to nobody else, which package managers do.
     best = Isolation.ROOT if os.geteuid() == 0 else Isolation.USER
     return best if _works(best) else Isolation.NONE

@@ -11,25 +11,24 @@ kills that supervisor may leave something that nobody finds, so then nothing run
 Without a sweep nothing ends by itself.
 """
 
-import os
 import subprocess
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from reb_action.errors import SandboxError, SandboxLostError, UnendedError
+from reb_action.errors import SandboxError, UnendedError
 from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.cgroup import read_own_hits
 from reb_action.sandbox.disk import DiskWatch
 from reb_action.sandbox.layout import SandboxLayout
-from reb_action.sandbox.local import neighbours
+from reb_action.sandbox.local import isolation, neighbours
 from reb_action.sandbox.local.command import Started, follow, launch, let_go
 from reb_action.sandbox.local.files import measure_tree, put_link, read_file, remove_tree, unpack
-from reb_action.sandbox.local.isolation import Isolation, isolation
-from reb_action.sandbox.local.processes import end_all, find_traces, format_marker, is_member
-from reb_action.sandbox.owner import Alive, Trace, is_leftover, make_trace, spare_none
+from reb_action.sandbox.local.isolation import Isolation
+from reb_action.sandbox.local.processes import end_all, format_marker, is_member
+from reb_action.sandbox.owner import Trace, make_trace
 from reb_action.sandbox.protocol import (
     Command,
     Ended,
@@ -121,7 +120,7 @@ class LocalSandbox:
         started = launch(
             command,
             marker=format_marker(self._trace),
-            mode=isolation(),
+            mode=isolation.find_isolation(),
             folder=str(Path(self._spec.mount).resolve().parent),
             writable=str(self._root),
         )
@@ -178,7 +177,7 @@ class LocalSandbox:
 
         A sweep may have forgotten a sandbox whose trial is resumed.
         """
-        neighbours.enter(self._trace, is_isolated=isolation() is not Isolation.NONE)
+        neighbours.enter(self._trace, is_isolated=isolation.find_isolation() is not Isolation.NONE)
         self._marker(_HALTED).unlink(missing_ok=True)
 
     def remove(self) -> None:
@@ -225,7 +224,7 @@ class LocalSandbox:
 
     def _lose(self, why: str) -> None:
         """Run nothing more where a process may have got away from its supervisor."""
-        if isolation() is Isolation.NONE:
+        if isolation.find_isolation() is Isolation.NONE:
             self._give_up(f"{why} What it left may still run, so nothing more is run here.")
 
     def _give_up(self, why: str) -> None:
@@ -241,38 +240,3 @@ class LocalSandbox:
 
 def _find_existing(folder: Path) -> Path:
     return next(path for path in (folder, *folder.parents) if path.is_dir())
-
-
-def start(spec: SandboxSpec) -> LocalSandbox:
-    """Make the folders of a local sandbox; one of the same session that is left is removed."""
-    if not sys.platform.startswith("linux"):
-        message = f"A local sandbox needs Linux, and this is {sys.platform}; use docker instead."
-        raise SandboxError(message)
-    sandbox = LocalSandbox(spec)
-    sandbox.remove()
-    neighbours.enter(make_trace(spec), is_isolated=isolation() is not Isolation.NONE)
-    layout = sandbox.layout
-    for folder in (layout.workspace, layout.home, layout.agent, spec.mount):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    sandbox.link_mounts()
-    return sandbox
-
-
-def attach(spec: SandboxSpec, handle: str) -> LocalSandbox:
-    """Find a local sandbox that another process started."""
-    sandbox = LocalSandbox(spec)
-    if handle != sandbox.handle or not os.path.isdir(handle):  # noqa: PTH112
-        message = f"There is no local sandbox in {handle}; start the trial again."
-        raise SandboxLostError(message)
-    return sandbox
-
-
-def sweep(*, alive: Alive, spares: Alive = spare_none) -> tuple[str, ...]:
-    """End the processes of local sandboxes that are left over; return their sessions.
-
-    Their folders stay until scratch is removed. Traces that `spares` keeps are not returned.
-    """
-    neighbours.forget(alive=alive)
-    gone = {trace for trace in find_traces() if is_leftover(trace, alive=alive)}
-    end_all(gone.__contains__)
-    return tuple(sorted({trace.session for trace in gone if not spares(trace)}))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.sandbox.local.isolation import Isolation, isolation
+from reb_action.sandbox.local.isolation import Isolation, find_isolation
 from reb_action.sandbox.protocol import Command, Sandbox
 from tests.support.sandbox_fixtures import shell
 
 pytestmark = pytest.mark.skipif(
-    isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
+    find_isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
 )
 
 # chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service, net_raw,
