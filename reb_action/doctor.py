@@ -18,7 +18,7 @@ from reb_action.judge.faults import CAUSES
 from reb_action.model.agent import Dialect
 from reb_action.model.quantity import count
 from reb_action.probe import gpu_witness, toolchain
-from reb_action.sandbox.docker import engine
+from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 
 _FREE_GIB = 30
@@ -102,7 +102,7 @@ def _toolchain() -> Finding:
 
 def _docker(image: str) -> Finding:
     try:
-        engine.connect().image_id(image)
+        connection.connect().image_id(image)
     except RebError as error:
         return _finding(False, "docker", str(error))
     return _finding(True, f"docker, with the image {image}", "")

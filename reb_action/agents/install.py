@@ -22,7 +22,7 @@ from reb_action.documents import Json
 from reb_action.errors import ToolchainError
 from reb_action.model.quantity import count
 from reb_action.sandbox import select
-from reb_action.sandbox.docker import engine, workshop
+from reb_action.sandbox.docker import connection, workshop
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.processes import MARKER, format_marker
 from reb_action.sandbox.owner import Trace, make_trace
@@ -46,7 +46,9 @@ def place(spec: AgentSpec, *, kind: Kind, image: str | None, cache: Path) -> Pat
     install = spec.install
     if install is None:
         return None
-    where = engine.connect().image_id(image or "") if kind is Kind.DOCKER else platform.machine()
+    where = (
+        connection.connect().image_id(image or "") if kind is Kind.DOCKER else platform.machine()
+    )
     lock = hashlib.sha256(install.lock or b"").hexdigest()
     pins = (_FORMAT, kind, where, install.source, install.package, install.version, lock)
     key = hashlib.sha256(json.dumps([*pins, install.python]).encode()).hexdigest()[:16]

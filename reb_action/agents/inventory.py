@@ -12,7 +12,7 @@ from reb_action.agents.environment import KEY_VARIABLE
 from reb_action.agents.spec import AgentSpec, Source, Takes
 from reb_action.errors import SandboxError
 from reb_action.model.agent import AgentList, ListedAgent
-from reb_action.sandbox.docker import engine
+from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 
 _TOOLS: Final = {
@@ -83,7 +83,7 @@ def _sandbox_fault(here: Here) -> str | None:
     if here.kind is not Kind.DOCKER:
         return None
     try:
-        engine.connect().image_id(here.image or "")
+        connection.connect().image_id(here.image or "")
     except SandboxError as error:
         return f"the sandbox: {error}"
     return None

@@ -16,6 +16,7 @@ from reb_action.cli.corpus import CORPUS
 from reb_action.cli.machine import MACHINE
 from reb_action.cli.results import RESULTS
 from reb_action.cli.trial import TRIAL
+from reb_action.cli.verdict import VERDICT
 from reb_action.cli.workflow import WORKFLOW
 from reb_action.errors import PlaceError, RebError, UsageError, describe_error
 
@@ -54,7 +55,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (*TRIAL, *WORKFLOW, *MACHINE, *CORPUS, *RESULTS):
+for _command in (*TRIAL, *VERDICT, *WORKFLOW, *MACHINE, *CORPUS, *RESULTS):
     cli.add_command(_command)
 
 

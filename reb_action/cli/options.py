@@ -15,6 +15,7 @@ from reb_action.errors import UsageError
 from reb_action.model.agent import Protocol, Resume
 from reb_action.model.manifest import Level
 from reb_action.sandbox.protocol import Kind
+from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
     from reb_action.judge.gate import FailOn
@@ -227,3 +228,12 @@ def artifact_options(*, required: bool) -> Decorator:
         help="Folder with one folder for each downloaded artifact; may be missing.",
     )
     return add_options(plan, artifacts)
+
+
+def find_trial(folder: Path) -> SessionLayout:
+    """Return the layout of a folder that has a trial; raises UsageError."""
+    from reb_action.session.state import demand_trial
+
+    layout = SessionLayout(folder=folder.absolute())
+    demand_trial(layout)
+    return layout

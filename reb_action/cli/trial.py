@@ -1,4 +1,4 @@
-"""The commands of one trial: run, start, agent, probe, audit, verdict, judge, stop, verify."""
+"""Commands that run a trial: run, start, agent, watch, probe, stop."""
 
 import os
 import signal
@@ -9,10 +9,10 @@ import click
 
 from reb_action.cli.groups import RunnerOptions, TrialOptions
 from reb_action.cli.options import (
-    FILE,
     FOLDER,
     as_json,
     deadline_option,
+    find_trial,
     folder_argument,
     gate_options,
     live_option,
@@ -25,56 +25,6 @@ from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
     from reb_action.judge.gate import FailOn
-
-
-@click.command()
-@folder_argument
-@click.option(
-    "--bundle", type=FILE,
-    help="Attestation of the run: attestation.json of the report's artifact.",
-)  # fmt: skip
-@click.option(
-    "--repository", metavar="OWNER/NAME",
-    help="Repository whose run must have signed the trial; required with --bundle.",
-)  # fmt: skip
-@click.option(
-    "--workflow", metavar="OWNER/NAME/.github/workflows/FILE[@REF]",
-    help="Workflow that must have signed it.  [default: benchmark.yml of this project, any tag]",
-)  # fmt: skip
-@click.option(
-    "--trusted-root", type=FILE,
-    help="Sigstore's trusted_root.json.  [default: the one in the sigstore package]",
-)  # fmt: skip
-def verify(
-    folder: Path,
-    *,
-    bundle: Path | None,
-    repository: str | None,
-    workflow: str | None,
-    trusted_root: Path | None,
-) -> None:
-    """Verify the integrity and the signature of a trial.
-
-    Exit code 0: the trial in FOLDER is unchanged and signed as expected. 3: changed. 11: unchanged,
-    but unsigned, or the signature is invalid or from another run.
-    """
-    from reb_action.errors import SignatureError
-    from reb_action.render.escape import log
-    from reb_action.session import verdict as session_verdict
-    from reb_action.session.signature import WORKFLOW, Signer
-
-    if bundle is not None and repository is None:
-        raise click.UsageError(
-            "--bundle needs --repository OWNER/NAME, the repository of the run that signed"
-        )
-    layout = _trial(folder)
-    verdict = session_verdict.verify(layout)
-    click.echo(f"{log(verdict.trial)}: unchanged; the evidence gives the same verdict")
-    if bundle is None or repository is None:
-        raise SignatureError(f"{session_verdict.UNSIGNED}; name an attestation with --bundle")
-    signer = Signer(repository=repository, workflow=workflow or WORKFLOW)
-    signed = session_verdict.verify_signature(layout, bundle, signer, trusted_root=trusted_root)
-    click.echo(f"signed by {log(signed.workflow)}\nin {log(signed.run)}")
 
 
 @click.command()
@@ -141,13 +91,13 @@ def agent(folder: Path, *, live: bool, ends_at: int | None, resume: Resume) -> N
     from reb_action.trial.fault import demand_result
     from reb_action.workflow import deadline
 
-    deadline.demand_time(_trial(folder), None, ends_at)
+    deadline.demand_time(find_trial(folder), None, ends_at)
     with show_progress(quiet=False) as tell:
         ended = trial_agent.run_agent(
-            _trial(folder), environ=os.environ, tell=tell, live=live, resume=resume
+            find_trial(folder), environ=os.environ, tell=tell, live=live, resume=resume
         )
     click.echo(agent_line(ended))
-    demand_result(ended, find_limits(_trial(folder)))
+    demand_result(ended, find_limits(find_trial(folder)))
 
 
 @click.command()
@@ -158,7 +108,7 @@ def watch(folder: Path) -> None:
     from reb_action.trial import watch as trial_watch
 
     with show_progress(quiet=False) as tell:
-        trial_watch.watch(_trial(folder), tell=tell)
+        trial_watch.watch(find_trial(folder), tell=tell)
 
 
 @click.command()
@@ -173,60 +123,10 @@ def probe(folder: Path, level: str, ends_at: int | None) -> None:
     from reb_action.trial import probe as trial_probe
     from reb_action.workflow import deadline
 
-    deadline.demand_time(_trial(folder), Level(level), ends_at)
+    deadline.demand_time(find_trial(folder), Level(level), ends_at)
     with show_progress(quiet=False) as tell:
-        result = trial_probe.probe_level(_trial(folder), Level(level), tell=tell)
-    click.echo(level_line(result, page.unqualified(_trial(folder))))
-
-
-@click.command()
-@folder_argument
-def audit(folder: Path) -> None:
-    """Check the agent's claims against observations (C5)."""
-    from reb_action.judge import judge as trial_judge
-    from reb_action.render.lines import claim_lines
-    from reb_action.session import evidence
-
-    judged = trial_judge.judge(evidence.read(_trial(folder)))
-    click.echo("\n".join(claim_lines(judged)))
-
-
-@click.command()
-@folder_argument
-@as_json
-def verdict(folder: Path, *, as_json: bool) -> None:
-    """Judge a trial and write verdict.json and index.html."""
-    from reb_action.cli import console
-    from reb_action.results import page
-    from reb_action.trial import run as trial_run
-
-    layout = _trial(folder)
-    judged = trial_run.conclude_trial(layout, tell=console.print_note)
-    page.write_page(layout, judged)
-    console.show_verdict(judged, as_json=as_json, folder=folder)
-
-
-@click.command()
-@folder_argument
-@as_json
-@click.option(
-    "--write", is_flag=True, help="Replace a verdict made by other rules, and rewrite the page."
-)
-def judge(folder: Path, *, as_json: bool, write: bool) -> None:
-    """Recompute a verdict from its artifact and verify its integrity."""
-    from reb_action.cli import console
-    from reb_action.results import page
-    from reb_action.session import verdict as session_verdict
-
-    layout = _trial(folder)
-    judged = session_verdict.judge_again(layout, replace=write)
-    if write:
-        page.write_page(layout, judged)
-    else:
-        for warning in page.check_page(layout, judged):
-            console.print_note(f"reb: {warning}")
-    console.print_note(f"reb: {session_verdict.UNSIGNED}; reb verify checks a signature")
-    console.show_verdict(judged, as_json=as_json, folder=folder)
+        result = trial_probe.probe_level(find_trial(folder), Level(level), tell=tell)
+    click.echo(level_line(result, page.unqualified(find_trial(folder))))
 
 
 @click.command()
@@ -244,23 +144,12 @@ def stop(folder: Path | None, *, every: bool) -> None:
     with show_progress(quiet=False) as tell:
         if folder is None:
             trial_stop.stop_all(tell=tell)
-        elif not _layout(folder).session.exists():
-            tell(f"no trial was started in {folder}; nothing to stop")
+            return
+        layout = SessionLayout(folder=folder.absolute())
+        if layout.session.exists():
+            trial_stop.stop(layout, tell=tell)
         else:
-            trial_stop.stop(_layout(folder), tell=tell)
+            tell(f"no trial was started in {folder}; nothing to stop")
 
 
-TRIAL = (run, start, agent, watch, probe, audit, verdict, judge, stop, verify)
-
-
-def _layout(folder: Path) -> SessionLayout:
-    return SessionLayout(folder=folder.absolute())
-
-
-def _trial(folder: Path) -> SessionLayout:
-    """Return the layout of a folder that has a trial; raises UsageError."""
-    from reb_action.session.state import demand_trial
-
-    layout = _layout(folder)
-    demand_trial(layout)
-    return layout
+TRIAL = (run, start, agent, watch, probe, stop)

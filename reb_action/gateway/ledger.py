@@ -4,10 +4,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from reb_action.gateway.budget import charge_call, find_unpriced, find_used_up
 from reb_action.gateway.call import CallStatus, ModelCall, build_line
 from reb_action.gateway.estimate import DensityMeter, UsageBounds, estimate_usage
 from reb_action.gateway.json_text import shorten
@@ -75,7 +75,7 @@ class Ledger:
     def find_limit(self) -> str | None:
         """Return the limit that has been reached, or None."""
         with self._lock:
-            self._limit = self._limit or self._find_used_up_budget()
+            self._limit = self._limit or find_used_up(self._budget, self._calls, self._total)
             return self._limit
 
     def admit_call(
@@ -93,8 +93,8 @@ class Ledger:
         with self._lock:
             self._limit = (
                 self._limit
-                or self._find_used_up_budget()
-                or self._check_price(model)
+                or find_used_up(self._budget, self._calls, self._total)
+                or find_unpriced(self._budget, self._prices, model)
                 or self._loops.check(request, step)
             )
             if self._limit is None:
@@ -215,7 +215,7 @@ class Ledger:
             return None
         if call.usage_is_known:
             self._density.add(sent=call.sent, input_tokens=summary.tokens.input or 0)
-            self._total.add_counted(summary.tokens, cost, charge=self._charge(call))
+            self._total.add_counted(summary.tokens, cost, charge=charge_call(self._prices, call))
             return None
         bounds = estimate_usage(
             summary.tokens,
@@ -230,30 +230,3 @@ class Ledger:
             cost_bounds = self._prices.cost_bounds(call.model, bounds)
         self._total.add_estimated(bounds, cost_bounds)
         return bounds
-
-    def _charge(self, call: ModelCall) -> float:
-        """Return the price of a call as the requested model's, without searches.
-
-        A budget must also end where the answering model, a search or the cache has no known price.
-        """
-        tokens = replace(call.summary.tokens, searches=None)
-        cost = self._prices.cost(call.model, tokens)
-        if cost is not None:
-            return cost
-        bounds = self._prices.cost_bounds(call.model, UsageBounds(low=tokens, high=tokens))
-        return 0.0 if bounds is None else bounds[1]
-
-    def _find_used_up_budget(self) -> str | None:
-        budget, total = self._budget, self._total
-        if budget.calls is not None and self._calls >= budget.calls:
-            return f"the budget of {budget.calls} model calls is used up"
-        if budget.tokens is not None and total.max_tokens >= budget.tokens:
-            return f"the budget of {budget.tokens} tokens is used up{total.estimate_note}"
-        if budget.cost_usd is not None and total.max_cost_usd >= budget.cost_usd:
-            return f"the budget of {budget.cost_usd} USD is used up{total.estimate_note}"
-        return None
-
-    def _check_price(self, model: str) -> str | None:
-        if self._budget.cost_usd is None or self._prices.find(model) is not None:
-            return None
-        return f"the price of {shorten(model)} is unknown, so the USD budget cannot be enforced"

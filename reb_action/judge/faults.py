@@ -119,6 +119,13 @@ OUTCOMES: Final[Mapping[Party, Outcome | None]] = {
 """The outcome of every level by the party at fault; None: the levels are judged."""
 
 
+UNENDED: Final = (
+    "the agent's step did not end, so nothing could be observed; run reb agent again to resume it,"
+    " or run the trial again"
+)
+"""Why no level counts where no end of the agent was recorded."""
+
+
 def find_party(ending: Ending, cause: FaultCause | None) -> Party:
     """Return who is at fault for the way in which an agent ended."""
     if ending is Ending.DONE or cause is None:

@@ -25,7 +25,7 @@ from reb_action.qualify import oracle
 from reb_action.qualify.oracle import Building, Sabotage
 from reb_action.qualify.shadow import shadow_of
 from reb_action.render.escape import log
-from reb_action.sandbox.docker import engine
+from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 from reb_action.session.layout import SessionLayout
 from reb_action.session.output_folder import clear
@@ -162,7 +162,7 @@ def _demand_tools(plan: Plan) -> None:
             " wheels that the environment needs"
         )
     if plan.options.kind is Kind.DOCKER:
-        engine.connect().image_id(plan.options.image or "")
+        connection.connect().image_id(plan.options.image or "")
     elif building.base is None and oracle.uv() is None:
         raise ToolchainError(
             "uv is not on the PATH, and in the local sandbox it builds the known-good environment;"

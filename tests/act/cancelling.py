@@ -16,7 +16,7 @@ import yaml
 
 from reb_action.corpus import manifests
 from reb_action.model.manifest import Level, Outcome
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import state
 from reb_action.session import verdict as session_verdict

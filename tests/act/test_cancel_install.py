@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.protocol import Kind
 from reb_action.session.layout import SessionLayout
 from tests.act.cancelling import (

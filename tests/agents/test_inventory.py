@@ -12,7 +12,7 @@ from reb_action.agents.inventory import Here, inventory
 from reb_action.cli.main import cli
 from reb_action.model.agent import AgentList, ListedAgent
 from reb_action.render.agent_list import agent_lines
-from reb_action.sandbox.docker import engine
+from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 
 
@@ -41,7 +41,7 @@ def test_agent_with_a_model_lacks_its_key_and_tools(
 def test_missing_engine_is_missing_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     # Another test of this process may have connected already.
-    monkeypatch.setattr(engine, "connect", engine.connect.__wrapped__)
+    monkeypatch.setattr(connection, "connect", connection.connect.__wrapped__)
     here = Here(kind=Kind.DOCKER, image="x", environ={"REB_MODEL_KEY": "k"}, cache=tmp_path)
     for agent in inventory(here).agents:
         assert [fault.partition(" tcp")[0] for fault in agent.missing] == [

@@ -12,7 +12,7 @@ from docker.types import DeviceRequest, LogConfig, Mount
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.docker.stream import Demux
 from reb_action.sandbox.owner import Trace

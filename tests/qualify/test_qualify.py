@@ -12,7 +12,7 @@ from reb_action.errors import DocumentError, SandboxError, ToolchainError, Usage
 from reb_action.judge.judge import judge
 from reb_action.model.manifest import Framework, Level, Oracle, Outcome
 from reb_action.qualify import qualify
-from reb_action.sandbox.docker import engine
+from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 from reb_action.session.state import AgentChoice
 from reb_action.trial import run as trial_run
@@ -83,7 +83,7 @@ def test_local_sandbox_without_uv_is_refused_at_once(small, tmp_path, monkeypatc
 
 def test_docker_sandbox_without_docker_is_refused_at_once(small, tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
-    monkeypatch.setattr(engine, "connect", engine.connect.__wrapped__)
+    monkeypatch.setattr(connection, "connect", connection.connect.__wrapped__)
     plan = small()
     plan = replace(plan, options=replace(plan.options, kind=Kind.DOCKER, image="some:image"))
     there = before(plan.options.folder)

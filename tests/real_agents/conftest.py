@@ -20,7 +20,7 @@ from reb_action.documents import read
 from reb_action.errors import ToolchainError
 from reb_action.gateway import Budget
 from reb_action.model.agent import AgentRun
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice, ModelChoice

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.errors import SandboxError
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.docker.options import NETWORK
 from reb_action.sandbox.local.processes import format_marker
 from reb_action.sandbox.owner import format_labels, is_leftover, make_trace, parse_labels

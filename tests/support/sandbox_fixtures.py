@@ -13,7 +13,7 @@ import pytest
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox import select
-from reb_action.sandbox.docker.engine import connect
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.local.isolation import Isolation
 from reb_action.sandbox.protocol import (
     Command,

@@ -1,8 +1,5 @@
 """The few calls to the Docker engine that sandboxes need, typed; each failure a SandboxError."""
 
-import functools
-import os
-import socket
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -11,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from docker import DockerClient
 from docker.errors import APIError, DockerException
 
 from reb_action.errors import SandboxError, SandboxLostError
@@ -238,29 +234,3 @@ class Running:
 
     id: str
     stream: ExecStream
-
-
-@functools.cache
-def connect() -> Engine:
-    """Connect to the engine that DOCKER_HOST names, once for each process.
-
-    It must be one of this machine: it mounts a folder of ours, and the GPUs that we watch are here.
-    """
-    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
-    if not host.startswith("unix://"):
-        message = f"DOCKER_HOST is {host}; set it to the Unix socket of an engine of this machine."
-        raise SandboxError(message)
-    path = host.removeprefix("unix://")
-    try:
-        _knock(path)
-        client = DockerClient(base_url=host, timeout=TIMEOUT_SECONDS)
-    except (DockerException, requests.RequestException, OSError) as error:
-        raise SandboxError(explain(error, action="be reached", where=path)) from error
-    return Engine(client=client, path=path)
-
-
-def _knock(path: str) -> None:
-    """Fail at once and cleanly where nobody listens: the SDK would leave its socket open."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(TIMEOUT_SECONDS)
-        connection.connect(path)

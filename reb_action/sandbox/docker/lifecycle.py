@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from reb_action.errors import SandboxError
+from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.docker.container import Container
-from reb_action.sandbox.docker.engine import Engine, connect
+from reb_action.sandbox.docker.engine import Engine
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.docker.sandbox import DockerSandbox
 from reb_action.sandbox.owner import (

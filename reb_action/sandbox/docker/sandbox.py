@@ -7,9 +7,10 @@ from pathlib import Path
 from reb_action.errors import SandboxError, UnendedError
 from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.cgroup import LOOK, parse_hits
 from reb_action.sandbox.disk import DiskWatch
-from reb_action.sandbox.docker.engine import Container, Engine, Exec
+from reb_action.sandbox.docker.command import ROOT_UID, build_exec, count_hits
+from reb_action.sandbox.docker.container import Container
+from reb_action.sandbox.docker.engine import Engine, Exec
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
 from reb_action.sandbox.docker.processes import (
     OUT_OF_MEMORY,
@@ -33,13 +34,7 @@ from reb_action.sandbox.protocol import (
 )
 from reb_action.sandbox.wait import Patience
 
-_ROOT_UID = 0
 _KILLED = 137
-_HITS_SECONDS = 20
-_HITS_BYTES = 64 * 1024
-
-# The engine and the runtime add these to each exec, beside what the image sets.
-_ADDED_NAMES = frozenset({"HOME", "HOSTNAME", "PATH", "TERM"})
 
 
 class DockerSandbox:
@@ -124,7 +119,9 @@ class DockerSandbox:
             return False
 
     def find_hits(self) -> LimitHits:
-        found = self._past_hits.plus(self._look_for_hits())
+        found = self._past_hits.plus(
+            count_hits(self._engine, self._container, self.layout.workspace)
+        )
         return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:
@@ -177,24 +174,10 @@ class DockerSandbox:
         self._engine.remove(self.handle)
 
     def _uid(self, user: User) -> int:
-        return AGENT_UID if user is User.AGENT and not self._spec.root else _ROOT_UID
+        return AGENT_UID if user is User.AGENT and not self._spec.root else ROOT_UID
 
     def _exec(self, command: Command) -> Exec:
-        """Return the command such that its environment is exactly its own.
-
-        The values stand in the exec alone, neither in argv, which every process inside can read,
-        nor in the container; what the image and the engine would add is taken away by name.
-        """
-        env = {**command.env, **command.secret_env}
-        unwanted = sorted((self._container.env_names | _ADDED_NAMES) - env.keys())
-        blank = [argument for name in unwanted for argument in ("-u", name)]
-        uid = self._uid(command.user)
-        return Exec(
-            argv=("/usr/bin/env", "-C", command.cwd, *blank, "--", *command.argv),
-            env=env,
-            user=f"{uid}:{uid}",
-            stdin=command.stdin,
-        )
+        return build_exec(command, uid=self._uid(command.user), container=self._container)
 
     def _follow(
         self, command: Command, out: Capture, err: Capture, patience: Patience
@@ -213,20 +196,6 @@ class DockerSandbox:
             return code, False
         self._recover()
         return code, True
-
-    def _look_for_hits(self) -> LimitHits:
-        argv = ("/bin/sh", "-c", LOOK, "sh", self.layout.workspace)
-        command = Command(argv=argv, cwd="/", timeout_seconds=_HITS_SECONDS, user=User.ROOT)
-        lines = Capture(_HITS_BYTES, pass_on=None)
-        nothing = Capture(_HITS_BYTES, pass_on=None)
-        running = self._engine.execute(self.handle, self._exec(command), out=lines, err=nothing)
-        with running.stream:
-            code = follow(self._engine, running, Patience(command.timeout_seconds))
-        found = parse_hits(lines.kept().decode("utf-8", "replace"))
-        if code != 0 and self._engine.is_out_of_processes(self.handle):
-            # Then the script could not start its programs either.
-            return replace(found, processes_refused=max(found.processes_refused, 1))
-        return found
 
     def _restart(self) -> None:
         with suppress(SandboxError):

@@ -9,7 +9,8 @@ from docker.types import Mount
 
 from reb_action.errors import SandboxError
 from reb_action.sandbox.capture import Capture
-from reb_action.sandbox.docker.engine import Engine, Exec, connect
+from reb_action.sandbox.docker.connection import connect
+from reb_action.sandbox.docker.engine import Engine, Exec
 from reb_action.sandbox.docker.options import container_options
 from reb_action.sandbox.docker.processes import follow
 from reb_action.sandbox.layout import SandboxLayout
