@@ -28,16 +28,13 @@ class Conclusion(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     NEUTRAL = "neutral"
-    CANCELLED = "cancelled"
     SKIPPED = "skipped"
     TIMED_OUT = "timed_out"
-    ACTION_REQUIRED = "action_required"
 
 
 class AnnotationLevel(StrEnum):
     """How loud an annotation is."""
 
-    NOTICE = "notice"
     WARNING = "warning"
     FAILURE = "failure"
 

@@ -34,7 +34,6 @@ _NO_REPORT: Final = {
     FileFault.TOO_LARGE: f"left a report of more than {LIMIT_BYTES} bytes",
 }
 _KILLED: Final = 128 + 9
-_DIED: Final = (Ending.CRASHED, Ending.GAVE_UP)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
