@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 _COLUMNS: Final = 72
 """Minimum width of a terminal for tables; narrower ones get plain lines."""
 
-_BOARD_COLUMNS: Final = 100
-"""Minimum width for a scoreboard, which has a column for each level."""
-
 
 @contextmanager
 def show_progress(*, quiet: bool) -> Generator[Progress]:
@@ -65,15 +62,19 @@ def print_verdict(verdict: "Verdict", unqualified: "Collection[Level]") -> None:
 
 
 def print_scoreboard(board: "Scoreboard") -> None:
-    """Print a scoreboard: tables in a terminal that is wide enough, plain lines elsewhere."""
-    if _fits(sys.stdout, columns=_BOARD_COLUMNS):
-        from reb_action.render.terminal.scoreboard import board_tables
+    """Print a scoreboard as tables; a pipe gets them without bars, rules and colours."""
+    from reb_action.render.escape import guard
+    from reb_action.render.terminal.scoreboard import board_tables
 
-        make_console(sys.stdout).print(board_tables(board))
-    else:
-        from reb_action.render.board_lines import board_lines
-
-        click.echo("\n".join(board_lines(board)))
+    console = make_console(sys.stdout)
+    drawn = is_terminal(sys.stdout) and console.encoding.startswith("utf")
+    tables = board_tables(board, width=console.width, drawn=drawn)
+    if drawn:
+        console.print(tables)
+        return
+    with console.capture() as capture:
+        console.print(tables)
+    click.echo("\n".join(guard(line.rstrip()) for line in capture.get().splitlines()))
 
 
 def print_summary(verdict: "Verdict", notes: str | None) -> None:

@@ -31,8 +31,12 @@ def clean(text: str, *, limit: int = _LIMIT) -> str:
 
 def log(text: str, *, limit: int = _LIMIT) -> str:
     """Return a line that a runner cannot take for a command: no `::` in front, no `##[`."""
-    line = clean(text, limit=limit).replace("##[", "## [")
-    return f"| {line}" if line.startswith("::") else line
+    return guard(clean(text, limit=limit).replace("##[", "## ["))
+
+
+def guard(line: str) -> str:
+    """Return a line of a log that does not begin with `::`, as a name that was wrapped can do."""
+    return f"| {line}" if line.lstrip().startswith("::") else line
 
 
 def log_rows(text: str, *, rows: int) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from rich.console import Console
 from reb_action import documents
 from reb_action.corpus.paper import rows
 from reb_action.model.verdict import Scoring, Verdict
-from reb_action.render.board_lines import board_lines
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.render.terminal.scoreboard import board_tables
 from reb_action.results.collection import collect
@@ -41,8 +40,7 @@ def in_memory(count: int) -> dict[str, float]:
     times.append(time.process_time())
     board_summary(board, scoring=Scoring.STRICT, closed=None, limit_bytes=1 << 20)
     times.append(time.process_time())
-    Console(file=io.StringIO(), width=120).print(board_tables(board))
-    "\n".join(board_lines(board))
+    Console(file=io.StringIO(), width=120).print(board_tables(board, width=120, drawn=True))
     times.append(time.process_time())
     steps = [after - before for before, after in pairwise(times)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

@@ -1,6 +1,7 @@
 """A scoreboard in words: what is counted, what is bounded, what is marked, what is escaped."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,9 @@ from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Imports, Known, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import quantities, shares
-from reb_action.render.board_lines import board_lines
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.render.terminal.scoreboard import board_tables
+from reb_action.render.terminal.standings import draw_bar
 from reb_action.score.statistics import wilson
 from tests.support.scoreboards import INVALID, MISSING, board
 
@@ -32,10 +33,11 @@ def summary(made, *, scoring=Scoring.STRICT, closed=None, limit_bytes=ROOM):
     return board_summary(made, scoring=scoring, closed=closed, limit_bytes=limit_bytes)
 
 
-def terminal(made, width=110):
+def terminal(made, width=110, *, drawn=True):
     stream = io.StringIO()
-    Console(file=stream, width=width, markup=False, emoji=False).print(board_tables(made))
-    return stream.getvalue()
+    tables = board_tables(made, width=width, drawn=drawn)
+    Console(file=stream, width=width, markup=False, emoji=False).print(tables)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
 @pytest.mark.parametrize(
@@ -216,10 +218,75 @@ def test_levels_that_were_not_asked_for_have_no_column():
     assert told[told.index("### Strict scoring") + 1].splitlines()[0] == heads
 
 
-def test_terminal_of_80_columns_shows_each_agent_by_name_and_what_is_incomplete():
-    text = terminal(board(), width=80)
-    assert text.count("\n claude-code ") == 4
+def block_of(text, title):
+    """Return the lines of a table up to the next empty line that follows two others."""
+    lines = text.splitlines()
+    return lines[lines.index(title) : lines.index(title) + 14]
+
+
+def test_terminal_of_80_columns_has_a_labelled_line_for_each_number():
+    assert block_of(terminal(board(), width=80), "Strict scoring") == STRICT_80
+
+
+def test_log_has_the_same_without_bars_and_rules():
+    text = terminal(board(), width=80, drawn=False)
+    assert block_of(text, "Strict scoring")[:8] == STRICT_LOG
+    assert not set("█▏▎▍▌▋▊▉▒·─") & set(text)
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+@pytest.mark.parametrize("width", [80, 100, 132, 200])
+def test_tables_fit_the_terminal(width, drawn):
+    text = terminal(board(published=rows()), width=width, drawn=drawn)
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("claude-code") > 4
     assert " ".join(text.split()).endswith(INCOMPLETE)
+
+
+def test_bars_grow_with_the_terminal():
+    bars = {
+        width: max(map(len, re.findall("[█▏▎▍▌▋▊▉▒·]+", terminal(board(), width=width))))
+        for width in (80, 100, 132, 400)
+    }
+    assert bars == {80: 7, 100: 10, 132: 15, 400: 20}
+
+
+@pytest.mark.parametrize(
+    ("one", "bar"),
+    [
+        (share(0, 8), "········"),
+        (share(8, 8), "████████"),
+        (share(3, 8), "███·····"),
+        (share(5, 16), "██▌·····"),
+        (share(4, 4, 4), "████▒▒▒▒"),
+        (share(0, 0, 2), "········"),
+    ],
+)
+def test_bar_is_as_long_as_the_share(one, bar):
+    assert draw_bar(one, 8).plain == bar
+
+
+def test_terminal_has_imports_claims_and_published_rows():
+    text = terminal(board(published=rows()), width=100)
+    counts = text[text.index("Imports and claims") :].splitlines()
+    at = next(number for number, line in enumerate(counts) if line.startswith(" nexau"))
+    assert [line.split() for line in counts[at : at + 3]] == [
+        ["nexau", "25", "%", "16"],
+        ["deepseek-v3.1-nex-n1", "722-724", "of", "2,858", "(?", "+", "?", "+", "14)"],
+        ["published"],
+    ]
+    strict, paper = text.split("Paper scoring")
+    assert "published" not in strict
+    assert "one run each." in " ".join(paper.split())
+
+
+def test_trial_that_was_not_asked_for_a_level_says_so():
+    made = board()
+    first, *others = made.trials
+    without = replace(first, cells={Level.C0: first.cells[Level.C0]})
+    text = terminal(replace(made, trials=(without, *others)), width=132)
+    row = next(line for line in text.splitlines() if first.trial in line)
+    assert row.count("not asked") == 5
 
 
 def test_terminal_leaves_many_trials_out():
@@ -227,33 +294,6 @@ def test_terminal_leaves_many_trials_out():
     many = replace(board(), trials=tuple(replace(one, trial=f"t{n}") for n in range(101)))
     assert "Trials" in terminal(board())
     assert "Trials" not in terminal(many)
-
-
-def test_lines_say_everything_without_a_table():
-    lines = list(board_lines(board(published=rows())))
-    assert lines[:10] == [
-        "Strict scoring",
-        "  claude-code, sonnet-4.5, 12 of 12 trials",
-        "    C0: 7 of 12 58 % (32-81)",
-        "    C1: 6 of 10 60 % (31-83)",
-        "    C2: 7 of 12 58 % (32-81)",
-        "    C3: 4 of 12 33 % (14-61)",
-        "    C4: 1 of 9, 1 unseen [10…11] % (2-43)",
-        "    C5: 5 of 12 42 % (19-68)",
-        "    imports missing: 7 of 24 29 %",
-        "    hallucinations: 9 (0 + 0 + 9)",
-    ]
-    paper = lines.index("Paper scoring")
-    assert lines[paper + 2] == "    C0: 5 of 12 42 % (19-68)"
-    assert "published" not in "".join(lines[:paper])
-    assert "  nexau, deepseek-v3.1-nex-n1, published" in lines[paper:]
-    assert "    ended: 10 done, 2 timed out" in lines[paper:]
-    assert lines[-4:] == [
-        shares.LEGEND,
-        f"run again, missing: {MISSING}: no artifact of this trial was found",
-        f"run again, invalid: {INVALID}: C4: not measured: C4 needs 2 GPUs, 1 promised",
-        INCOMPLETE,
-    ]
 
 
 def hostile():
@@ -274,6 +314,34 @@ def test_foreign_text_is_one_code_span_in_markdown():
 
 
 def test_foreign_text_is_no_command_and_no_colour_in_a_terminal():
-    for text in (terminal(hostile(), width=400), "\n".join(board_lines(hostile()))):
+    for text in (terminal(hostile(), width=400), terminal(hostile(), width=400, drawn=False)):
         assert "\x1b" not in text
         assert "##[" not in text
+
+
+STRICT_80 = [
+    "Strict scoring",
+    "",
+    " contestant               C0       C1       C2       C3       C4       C5",
+    " ─────────────────────────────────────────────────────────────────────────────",
+    " claude-code      share   58 %     60 %     58 %     33 %     10-11 %  42 %",
+    " sonnet-4.5               ████▏··  ████▎··  ████▏··  ██▍····  ▊······  ██▉····",
+    " 12 of 12 trials  passed  7/12     6/10     7/12     4/12     1/9 +1   5/12",
+    "                  95 %    32-81    31-83    32-81    14-61    2-43     19-68",
+    "",
+    " codex            share   67-73 %  70-78 %  58-64 %  50-55 %  20-22 %  50-55 %",
+    " gpt-5.1-codex            ████▋··  ████▉··  ████▏··  ███▌···  █▍·····  ███▌···",
+    " 11 of 12 trials  passed  8/11 +1  7/9 +1   7/11 +1  6/11 +1  2/9 +1   6/11 +1",
+    "                  95 %    43-90    45-94    35-85    28-79    6-55     28-79",
+    "",
+]
+STRICT_LOG = [
+    "Strict scoring",
+    "contestant               C0       C1       C2       C3       C4       C5",
+    "claude-code      share   58 %     60 %     58 %     33 %     10-11 %  42 %",
+    "sonnet-4.5       passed  7/12     6/10     7/12     4/12     1/9 +1   5/12",
+    "12 of 12 trials  95 %    32-81    31-83    32-81    14-61    2-43     19-68",
+    "",
+    "codex            share   67-73 %  70-78 %  58-64 %  50-55 %  20-22 %  50-55 %",
+    "gpt-5.1-codex    passed  8/11 +1  7/9 +1   7/11 +1  6/11 +1  2/9 +1   6/11 +1",
+]

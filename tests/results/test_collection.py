@@ -1,8 +1,10 @@
 """Folders of artifacts as a run, a user or a cheater leaves them, put together."""
 
 import hashlib
+import io
 import json
 import os
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from reb_action import documents
+from reb_action.cli.console import print_scoreboard
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
@@ -265,11 +268,13 @@ def test_command_prints_lines_for_a_pipe(tmp_path):
     done = run(tmp_path)
     assert done.exit_code == 0
     assert done.stderr == "without --plan, missing trials are not counted\n"
-    assert done.stdout.splitlines()[:2] == [
+    assert done.stdout.splitlines()[:3] == [
         "Strict scoring",
-        "  claude-code, sonnet-4.5, 1 of 1 trial",
+        "contestant            C0      C1      C2      C3      C4      C5",
+        "claude-code   share   100 %   100 %   100 %   100 %   none    100 %",
     ]
-    assert done.stdout.splitlines()[-1] == (
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert " ".join(done.stdout.split()).endswith(
         "1 of 1 trial has a verdict. This comparison is incomplete: 1 invalid."
     )
 
@@ -285,10 +290,22 @@ def test_command_holds_against_a_plan(tmp_path):
     place(tmp_path / "x", VIM)
     plan_file.write_plan(plan_of(VIM, AIM), tmp_path / "plan.json")
     done = run(tmp_path / "x", "--plan", tmp_path / "plan.json")
-    assert done.stdout.splitlines()[-2:] == [
-        f"run again, missing: {AIM}: no artifact of this trial was found",
-        "1 of 2 trials have a verdict. This comparison is incomplete: 1 missing.",
-    ]
+    words = " ".join(done.stdout.split())
+    assert f"{AIM} missing no artifact of this trial was found" in words
+    assert words.endswith("1 of 2 trials have a verdict. This comparison is incomplete: 1 missing.")
+
+
+def test_name_that_is_wrapped_is_no_command_of_the_runner(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    place(tmp_path / "x", VIM)
+    board = score_folders([tmp_path / "x"], None, tell=lambda _: None)
+    names = [f"{'n' * number} ::error::{number}" for number in range(30)]
+    agents = tuple(replace(board.agents[0], agent=name, contestant=None) for name in names)
+    with io.StringIO() as stream, redirect_stdout(stream):
+        print_scoreboard(replace(board, agents=agents))
+        lines = stream.getvalue().splitlines()
+    assert any("::error::" in line for line in lines)
+    assert not [line for line in lines if line.lstrip().startswith("::")]
 
 
 def reported(tmp_path, *names, fail_on="invalid"):
