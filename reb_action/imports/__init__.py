@@ -1,7 +1,6 @@
 """Level C0, computed: which imports count, what pyright must see, what its answer says."""
 
 from reb_action.imports.files import Files, is_build_file
-from reb_action.imports.owned import Ownership
 from reb_action.imports.ownership import owners
 from reb_action.imports.paper_count import (
     EXCLUDED_COMPONENTS,
@@ -10,6 +9,7 @@ from reb_action.imports.paper_count import (
     imported_names,
     is_counted,
 )
+from reb_action.imports.providers import Ownership
 from reb_action.imports.pyright_output import Unresolved, read_unresolved
 from reb_action.imports.reduction import imports_only, sufficient_source
 from reb_action.imports.standard import STANDARD_LIBRARY, is_absent, is_standard

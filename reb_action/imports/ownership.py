@@ -23,7 +23,7 @@ from reb_action.imports.build_files import declared_roots
 from reb_action.imports.evaluation import CHECKOUT
 from reb_action.imports.files import Files
 from reb_action.imports.modules import Found, Modules, above
-from reb_action.imports.owned import Ownership
+from reb_action.imports.providers import Ownership
 from reb_action.imports.syntax import Contents, Import, read_contents
 
 _ROUNDS: Final = 20

@@ -74,5 +74,5 @@ def _is_enough(
         case FaultCause.OUT_OF_PROCESSES:
             return limits.processes >= proven.processes
         case _:
-            # The disk is the runner's: reb sets no limit, and anybody can fill it.
+            # Other programs of the runner can fill its disk too, so a full one proves nothing.
             return False

@@ -19,7 +19,7 @@ from reb_action.model.comparison import (
 from reb_action.model.manifest import Level, Outcome, contestant_of
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
-from reb_action.score import paired
+from reb_action.score import paired_tests
 
 _COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
 
@@ -83,9 +83,9 @@ def _compare_levels(
 ) -> tuple[LevelComparison, ...]:
     # A level without a pair takes nothing from the 5 % of the others.
     tested = [level for level in levels if set(before[level]) & set(now[level])]
-    alpha = paired.ALPHA / max(1, len(tested))
+    alpha = paired_tests.ALPHA / max(1, len(tested))
     compared = [_compare_level(level, before[level], now[level], alpha=alpha) for level in tested]
-    adjusted = paired.adjust_holm([one.p for one in compared])
+    adjusted = paired_tests.adjust_holm([one.p for one in compared])
     return tuple(replace(one, adjusted=p) for one, p in zip(compared, adjusted, strict=True))
 
 
@@ -96,7 +96,7 @@ def _compare_level(
     pairs = tuple(RepositoryPair(repository=name, a=before[name], b=now[name]) for name in names)
     differences = [_share(pair.b) - _share(pair.a) for pair in pairs]
     difference = float(sum(differences) / len(differences))
-    spread = paired.measure_spread(
+    spread = paired_tests.measure_spread(
         [((pair.a.passed, pair.a.counted), (pair.b.passed, pair.b.counted)) for pair in pairs]
     )
     count = len(pairs)
@@ -107,14 +107,14 @@ def _compare_level(
         a=fmean(float(_share(pair.a)) for pair in pairs),
         b=fmean(float(_share(pair.b)) for pair in pairs),
         difference=difference,
-        interval=paired.bootstrap_interval(differences),
+        interval=paired_tests.bootstrap_interval(differences),
         higher=sum(one > 0 for one in differences),
         lower=sum(one < 0 for one in differences),
-        p=paired.permutation_test(differences),
+        p=paired_tests.permutation_test(differences),
         adjusted=None,
-        detectable=paired.find_detectable(count, spread, alpha=alpha),
-        repositories_needed=paired.find_repositories(difference, spread, alpha=alpha),
-        attempts_needed=paired.find_attempts(difference, count, spread, alpha=alpha),
+        detectable=paired_tests.find_detectable(count, spread, alpha=alpha),
+        repositories_needed=paired_tests.find_repositories(difference, spread, alpha=alpha),
+        attempts_needed=paired_tests.find_attempts(difference, count, spread, alpha=alpha),
     )
 
 
@@ -122,7 +122,7 @@ def _find(levels: Iterable[LevelComparison], unseen: tuple[str, ...]) -> Finding
     signs = {
         level.difference > 0
         for level in levels
-        if level.adjusted is not None and level.adjusted <= paired.ALPHA
+        if level.adjusted is not None and level.adjusted <= paired_tests.ALPHA
     }
     if signs == {True}:
         return Finding.BETTER

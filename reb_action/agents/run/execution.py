@@ -62,22 +62,14 @@ def execute_agent(
     fault = place(sandbox, launch, deadline=began + limits.setup_seconds)
     setup_seconds = round(time.monotonic() - began, 3)
     if fault is not None:
-        layout.agent_log.parent.mkdir(parents=True, exist_ok=True)
-        layout.agent_log.write_text(f"{fault.detail}\n", encoding="utf-8")
-        return AgentExecution(setup_seconds=setup_seconds, fault=fault)
-    hits_before = sandbox.find_hits()
-    earlier = before or AgentProgress()
+        return _record_setup_fault(layout, fault, setup_seconds)
+    hits_before, earlier = sandbox.find_hits(), before or AgentProgress()
     start = replace(earlier, setup_seconds=round(earlier.setup_seconds + setup_seconds, 3))
     clock = ProgressClock(layout, start)
     hidden = (*secrets, *launch.secret_env.values())
     with _open_logs(layout, spec, hidden, continues=earlier.has_begun) as (log, events):
-
-        def tick(line: str) -> None:
-            clock.tick()
-            beat(line)
-
         finish = FinishCheck(sandbox, spec, layout)
-        until = make_stop_check(limits, gateway, log, finish, tick)
+        until = make_stop_check(limits, gateway, log, finish, _make_tick(clock, beat))
         own = replace(limits, total_seconds=_left(limits, earlier))
         ended = _run(sandbox, launch, limits=own, until=until, log=log, events=events)
         attempts = earlier.attempts
@@ -89,6 +81,22 @@ def execute_agent(
     clock.stop(describe_progress(ended, replace(start, attempts=attempts)))
     hits = sandbox.find_hits().since(hits_before)
     return replace(read_execution(sandbox, start, ended), attempts=attempts, hits=hits)
+
+
+def _make_tick(clock: ProgressClock, beat: Callable[[str], None]) -> Callable[[str], None]:
+    def tick(line: str) -> None:
+        clock.tick()
+        beat(line)
+
+    return tick
+
+
+def _record_setup_fault(
+    layout: SessionLayout, fault: SetupFault, setup_seconds: float
+) -> AgentExecution:
+    layout.agent_log.parent.mkdir(parents=True, exist_ok=True)
+    layout.agent_log.write_text(f"{fault.detail}\n", encoding="utf-8")
+    return AgentExecution(setup_seconds=setup_seconds, fault=fault)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from scipy import stats
 
-from reb_action.score import paired
+from reb_action.score import paired_tests
 
 F = Fraction
 
@@ -21,7 +21,7 @@ MCNEMAR = [
 def test_one_attempt_is_mcnemars_exact_test(higher, lower):
     differences = [F(1)] * higher + [F(-1)] * lower + [F(0)] * 7
     expected = stats.binomtest(higher, higher + lower, 0.5).pvalue
-    assert paired.permutation_test(differences) == pytest.approx(expected, rel=1e-12)
+    assert paired_tests.permutation_test(differences) == pytest.approx(expected, rel=1e-12)
 
 
 PERMUTED = [
@@ -49,12 +49,12 @@ def test_repeated_attempts_are_permuted_with_their_repository(a, b):
         n_resamples=10**6, vectorized=True,
     ).pvalue  # fmt: skip
     differences = [F(y) - F(x) for x, y in zip(a, b, strict=True)]
-    assert paired.permutation_test(differences) == pytest.approx(min(1, expected), rel=1e-9)
+    assert paired_tests.permutation_test(differences) == pytest.approx(min(1, expected), rel=1e-9)
 
 
 def test_no_repository_that_differs_has_no_p():
-    assert paired.permutation_test([F(0)] * 9) is None
-    assert paired.permutation_test([]) is None
+    assert paired_tests.permutation_test([F(0)] * 9) is None
+    assert paired_tests.permutation_test([]) is None
 
 
 HOLM = [
@@ -68,33 +68,33 @@ HOLM = [
 
 @pytest.mark.parametrize(("values", "expected"), HOLM)
 def test_holm(values, expected):
-    assert paired.adjust_holm(values) == pytest.approx(expected)
+    assert paired_tests.adjust_holm(values) == pytest.approx(expected)
 
 
 def test_an_exact_test_needs_six_repositories_that_differ_at_5_per_cent():
-    assert [paired.least_differing(alpha) for alpha in (0.05, 0.05 / 6, 0.5)] == [6, 8, 2]
+    assert [paired_tests.least_differing(alpha) for alpha in (0.05, 0.05 / 6, 0.5)] == [6, 8, 2]
 
 
 def test_interval_is_that_of_the_same_data_every_time():
     differences = [F(1), F(0), F(0), F(1), F(-1), F(1), F(1), F(0), F(0), F(1)]
-    low, high = paired.bootstrap_interval(differences)
+    low, high = paired_tests.bootstrap_interval(differences)
     expected = stats.bootstrap(
         ([float(one) for one in differences],), numpy.mean, method="percentile",
         n_resamples=20_000, rng=1,
     ).confidence_interval  # fmt: skip
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.101)
-    assert paired.bootstrap_interval(differences) == (low, high)
-    assert paired.bootstrap_interval([F(0)] * 5) is None
+    assert paired_tests.bootstrap_interval(differences) == (low, high)
+    assert paired_tests.bootstrap_interval([F(0)] * 5) is None
 
 
 def test_spread_separates_attempts_from_repositories():
     same = [((1, 2), (1, 2))] * 10
-    spread = paired.measure_spread(same)
+    spread = paired_tests.measure_spread(same)
     # Each side's attempt has the variance 0.5 * 0.5 * 2 / (2 - 1).
     assert (spread.total, spread.within, spread.between) == (0, 1.0, 0.0)
-    single = paired.measure_spread([((0, 1), (1, 1)), ((0, 1), (1, 1)), ((1, 1), (0, 1))])
+    single = paired_tests.measure_spread([((0, 1), (1, 1)), ((0, 1), (1, 1)), ((1, 1), (0, 1))])
     assert (single.within, single.opposed) == (None, 1 / 3)
-    assert paired.measure_spread(same[:1]) is None
+    assert paired_tests.measure_spread(same[:1]) is None
 
 
 # A model of contestants, for the error rates. In a fifth of the repositories a contestant passes by
@@ -129,7 +129,7 @@ def rejections(repositories, attempts, *, effect, alpha, experiments, seed):
     count = 0
     for _ in range(experiments):
         pairs = draw(generator, repositories, attempts, effect=effect)
-        p = paired.permutation_test(differences_of(pairs))
+        p = paired_tests.permutation_test(differences_of(pairs))
         count += p is not None and p <= alpha
     return count / experiments
 
@@ -149,8 +149,8 @@ def test_family_wise_error_of_2000_experiments_over_six_levels():
     generator, wrong = Random(6), 0
     for _ in range(2000):
         levels = [draw(generator, 44, 2, effect=0.0) for _ in range(6)]
-        values = [paired.permutation_test(differences_of(one)) for one in levels]
-        wrong += any(p is not None and p <= 0.05 for p in paired.adjust_holm(values))
+        values = [paired_tests.permutation_test(differences_of(one)) for one in levels]
+        wrong += any(p is not None and p <= 0.05 for p in paired_tests.adjust_holm(values))
     print(f"{wrong / 2000:.2%} of 2,000 boards have a false finding")  # noqa: T201
     assert wrong / 2000 <= 0.05 + 2 * (0.05 * 0.95 / 2000) ** 0.5
 
@@ -164,7 +164,7 @@ def test_coverage_of_intervals_in_500_experiments(attempts):
     truth = 0.2 * (0.8 * 0.5 * 1.0 + 0.2 * 0.5 * 0.75) / 1.0
     for _ in range(500):
         pairs = draw(generator, 44, attempts, effect=0.1)
-        interval = paired.bootstrap_interval(differences_of(pairs))
+        interval = paired_tests.bootstrap_interval(differences_of(pairs))
         if interval is not None:
             shown += 1
             hits += interval[0] <= truth <= interval[1]
@@ -177,8 +177,10 @@ def test_coverage_of_intervals_in_500_experiments(attempts):
 def test_detectable_difference_is_found_in_four_of_five_experiments(attempts):
     """The power of 44 repositories with 1, 3 and 5 attempts, as said and as simulated."""
     generator = Random(attempts)
-    spreads = [paired.measure_spread(draw(generator, 44, attempts, effect=0.18)) for _ in range(99)]
-    said = sorted(paired.find_detectable(44, one, alpha=0.05) for one in spreads)[49]
+    spreads = [
+        paired_tests.measure_spread(draw(generator, 44, attempts, effect=0.18)) for _ in range(99)
+    ]
+    said = sorted(paired_tests.find_detectable(44, one, alpha=0.05) for one in spreads)[49]
     # `draw` raises B by about 0.95 of `effect`.
     effect = said / 0.95
     rate = rejections(44, attempts, effect=effect, alpha=0.05, experiments=1000, seed=8)
