@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -27,6 +28,11 @@ __all__ = [
 # PYTHONUNBUFFERED or PYTHONDONTWRITEBYTECODE would hide what happens on a user's machine.
 for _name in [name for name in os.environ if name.startswith("PYTHON")]:
     del os.environ[_name]
+
+# A shell ignores SIGINT in what it starts in the background, and children inherit that. Tests that
+# interrupt a command would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hypothesis must not fail tests because the machine is busy.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
