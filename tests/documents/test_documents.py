@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reb_action import documents
 from reb_action.documents import NotJsonError, dump_json, files, find_problem, parse_json, show
 from reb_action.errors import DocumentError
+from reb_action.gateway.ledger_state import LedgerState
 from reb_action.model.agent import AgentRun, Ending, Freeze, Touched
 from reb_action.session.evidence import DOCUMENTS
 from tests.support.values import LEVELS  # noqa: F401  registers the strategies of our values
@@ -186,15 +187,13 @@ JSON = st.recursive(
 @given(value=JSON, kind=st.sampled_from(sorted(DOCUMENTS)), field=st.sampled_from(["value", "x"]))
 def test_any_json_is_a_document_or_refused_in_one_line(value, kind, field):
     data = json.dumps({"document": kind, "schema": 1, field: value}).encode()
-    try:
-        read = decode(data, kind)
-    except DocumentError as error:
-        assert str(error).isprintable()
+    if (field, value, kind) == ("value", {}, "ledger"):
+        # Each field of a ledger has a default.
+        assert decode(data, kind) == LedgerState()
         return
-    # A ledger has a default for every field, so an empty object is one.
-    assert field == "value"
-    assert isinstance(value, dict)
-    assert decode(encoded(read, kind), kind) == read
+    with pytest.raises(DocumentError) as caught:
+        decode(data, kind)
+    assert str(caught.value).isprintable()
 
 
 def test_place_of_a_fault_is_printable_whatever_its_name():
