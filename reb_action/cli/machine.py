@@ -128,7 +128,7 @@ def selftest(
 ) -> None:
     """Run cheating agents and check that each is caught.
 
-    Exit code 1 if one is not.
+    Exit code 1 if one of them is not caught.
     """
     from reb_action.model.quantity import count
     from reb_action.redteam.selftest import selftest as run_attacks

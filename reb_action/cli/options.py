@@ -159,12 +159,19 @@ live_option = option(
     default=True,
     help="Show each turn of the agent: tool, command, tokens, cost.",
 )
-levels_option = option(
-    "--levels",
-    default=",".join(Level),
-    callback=_levels_of,
-    help="Levels to measure, separated by commas.",
-)
+
+
+def make_levels_option(verb: str) -> Decorator:
+    """Return the option of the levels to measure, compare or publish."""
+    return option(
+        "--levels",
+        default=",".join(Level),
+        callback=_levels_of,
+        help=f"Levels to {verb}, separated by commas.",
+    )
+
+
+levels_option = make_levels_option("measure")
 gate_options = pass_group(
     "fail_on",
     _parse_gate,

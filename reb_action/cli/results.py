@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from reb_action.cli.options import FILE, FOLDER, as_json, levels_option
+from reb_action.cli.options import FILE, FOLDER, as_json, make_levels_option
 from reb_action.model.manifest import Level
 from reb_action.model.verdict import Scoring
 
@@ -67,7 +67,7 @@ _SIDE = click.Path(path_type=Path, exists=True)
 @click.argument("a", type=_SIDE)
 @click.argument("b", type=_SIDE)
 @click.option("--of-a", help="Contestant of A. By default every contestant that A and B both have.")
-@click.option("--of-b", help="Contestant of B, if it is another than that of A.")
+@click.option("--of-b", help="Contestant of B, if it differs from that of A.")
 @click.option(
     "--scoring",
     default=Scoring.STRICT.value,
@@ -75,7 +75,7 @@ _SIDE = click.Path(path_type=Path, exists=True)
     type=click.Choice([scoring.value for scoring in Scoring]),
     help="Scoring to compare by.",
 )
-@levels_option
+@make_levels_option("compare")
 @as_json
 def compare(
     a: Path,
@@ -87,11 +87,12 @@ def compare(
     levels: tuple[Level, ...],
     as_json: bool,
 ) -> None:
-    """Compare B with A: better, worse, or what would decide it.
+    """Compare two runs or contestants; B is better, worse or undecided.
 
-    A and B are folders of artifacts, checkouts of the leaderboard's branch, or files
-    scoreboard.json of runs. They may be the same, with two contestants. Each repository counts
-    once; its attempts are repeats.
+    A and B are folders of artifacts, checkouts of the leaderboard's branch, or scoreboard.json
+    files of runs. A and B may be the same place with two contestants. Each repository counts once;
+    its attempts are repeats. If the result is open, the number of trials that would decide it is
+    shown.
     """
     from reb_action.cli import console
     from reb_action.results import comparison

@@ -76,8 +76,8 @@ def start(*, trial: TrialOptions, runner: RunnerOptions, fail_on: "FailOn") -> N
     show_default=True,
     type=click.Choice([str(how) for how in Resume]),
     callback=parse_resume,
-    help="After a kill of the runner: continue the agent's session (or measure, if it cannot),"
-    " measure what it left, or restart it in a new sandbox.",
+    help="If the runner was killed: continue the agent's session (or measure, if it cannot),"
+    " measure its environment as it is, or restart the agent in a new sandbox.",
 )
 def agent(folder: Path, *, live: bool, ends_at: int | None, resume: Resume) -> None:
     """Run the agent of the trial in FOLDER, then freeze its sandbox.
