@@ -4,6 +4,7 @@ Each function imports what it prints with: a workflow step pays for no import th
 and a pipe does not need rich.
 """
 
+import os
 import sys
 import time
 from collections.abc import Collection, Generator
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from reb_action.model.comparison import Comparisons
     from reb_action.model.manifest import Level
     from reb_action.model.scoreboard import Scoreboard
-    from reb_action.model.verdict import Verdict
+    from reb_action.model.verdict import LevelResult, Verdict
+    from reb_action.session.layout import SessionLayout
+
+LOG_ROWS: Final = 60
+"""The last lines of a log that a step shows."""
 
 _COLUMNS: Final = 72
 """Minimum width of a terminal for tables; narrower ones get plain lines."""
@@ -119,6 +124,34 @@ def show_verdict(verdict: "Verdict", *, as_json: bool, folder: Path) -> None:
     layout = SessionLayout(folder=folder)
     print_verdict(verdict, unqualified(layout))
     click.echo(f"Results: {layout.page}")
+
+
+def print_level(layout: "SessionLayout", result: "LevelResult") -> None:
+    """Print one level, and why it did not pass; on a runner with the end of its log, folded."""
+    from reb_action.github.context import read_context
+    from reb_action.render.lines import level_line, why_lines
+    from reb_action.results.page import unqualified
+
+    click.echo(level_line(result, unqualified(layout)))
+    why = tuple(why_lines(result, link=read_context(os.environ).artifacts_url))
+    for line in why:
+        click.echo(line)
+    if why:
+        print_log_end(layout.log(result.level), layout)
+
+
+def print_log_end(path: Path, layout: "SessionLayout") -> None:
+    """Print the end of a log of a trial, folded; nothing outside a runner, which can fold."""
+    from reb_action.github.commands import format_group
+    from reb_action.github.context import read_context
+    from reb_action.render.escape import log_rows
+    from reb_action.session.evidence import excerpt
+
+    rows = log_rows(excerpt(path), rows=LOG_ROWS)
+    if rows and read_context(os.environ).output is not None:
+        name = path.relative_to(layout.folder).as_posix()
+        for line in format_group(f"End of {name}", rows):
+            click.echo(line)
 
 
 def print_comparisons(comparisons: "Comparisons", *, as_json: bool) -> None:

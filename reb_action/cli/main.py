@@ -75,10 +75,12 @@ def _print_error(error: RebError) -> None:
     from reb_action.render.escape import log
 
     with suppress(OSError):
+        message = str(error)
         if context.read_context(os.environ).output is not None:
-            click.echo(commands.format_error(log(str(error))))
+            message = commands.name_inputs(message, os.environ)
+            click.echo(commands.format_error(log(message)))
         # A runner scans this stream for workflow commands, and a message may quote agent output.
-        click.echo(f"reb: {log(str(error), limit=4000)}", err=True)
+        click.echo(f"reb: {log(message, limit=4000)}", err=True)
 
 
 def _demand_streams() -> None:

@@ -84,7 +84,7 @@ def agent(folder: Path, *, live: bool, ends_at: int | None, resume: Resume) -> N
 
     If the runner was killed while the agent worked, the same command resumes the trial.
     """
-    from reb_action.cli.console import show_progress
+    from reb_action.cli.console import print_log_end, show_progress
     from reb_action.render.lines import agent_line
     from reb_action.session.state import find_limits
     from reb_action.trial import agent as trial_agent
@@ -97,6 +97,7 @@ def agent(folder: Path, *, live: bool, ends_at: int | None, resume: Resume) -> N
             find_trial(folder), environ=os.environ, tell=tell, live=live, resume=resume
         )
     click.echo(agent_line(ended))
+    print_log_end(find_trial(folder).agent_log, find_trial(folder))
     demand_result(ended, find_limits(find_trial(folder)))
 
 
@@ -117,16 +118,14 @@ def watch(folder: Path) -> None:
 @deadline_option
 def probe(folder: Path, level: str, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
-    from reb_action.cli.console import show_progress
-    from reb_action.render.lines import level_line
-    from reb_action.results import page
+    from reb_action.cli.console import print_level, show_progress
     from reb_action.trial import probe as trial_probe
     from reb_action.workflow import deadline
 
     deadline.demand_time(find_trial(folder), Level(level), ends_at)
     with show_progress(quiet=False) as tell:
         result = trial_probe.probe_level(find_trial(folder), Level(level), tell=tell)
-    click.echo(level_line(result, page.unqualified(find_trial(folder))))
+    print_level(find_trial(folder), result)
 
 
 @click.command()

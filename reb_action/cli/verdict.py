@@ -5,18 +5,21 @@ from pathlib import Path
 import click
 
 from reb_action.cli.options import FILE, as_json, find_trial, folder_argument
+from reb_action.model.manifest import Level
 
 
 @click.command()
 @folder_argument
 def audit(folder: Path) -> None:
     """Check the agent's claims against observations (C5)."""
+    from reb_action.cli.console import print_level
     from reb_action.judge import judge as trial_judge
     from reb_action.render.lines import claim_lines
     from reb_action.session import evidence
 
     judged = trial_judge.judge(evidence.read(find_trial(folder)))
     click.echo("\n".join(claim_lines(judged)))
+    print_level(find_trial(folder), judged.result(Level.C5))
 
 
 @click.command()

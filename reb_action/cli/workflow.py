@@ -29,7 +29,8 @@ from reb_action.model.manifest import Level
 from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
-    from reb_action.judge.gate import FailOn
+    from reb_action.github.context import Context
+    from reb_action.judge.gate import Decision, FailOn
 
 
 plan_options = pass_group(
@@ -152,8 +153,10 @@ def gate(folder: Path, *, fail_on: "FailOn") -> None:
     from reb_action.workflow.gate import conclude_trial
 
     layout = SessionLayout(folder=folder.absolute())
-    decision = conclude_trial(layout, fail_on, context.read_context(os.environ))
+    runner = context.read_context(os.environ)
+    decision = conclude_trial(layout, fail_on, runner)
     click.echo(f"{decision.standing}; highest level: {decision.highest or 'none'}")
+    _annotate(layout, decision, runner)
     _fail_on(decision.closed)
 
 
@@ -178,6 +181,19 @@ def report(*, path: Path, folder: Path, levels: tuple[Level, ...], fail_on: "Fai
 
 
 WORKFLOW = (plan, batch, gate, report, publish)
+
+
+def _annotate(layout: SessionLayout, decision: "Decision", runner: "Context") -> None:
+    """Show on the run's page why levels did not pass: an error if that failed the job."""
+    from reb_action.github.commands import format_error, format_notice
+    from reb_action.render.escape import clean
+    from reb_action.workflow.gate import explain_trial
+
+    if runner.output is not None:
+        trial, why = explain_trial(layout, decision.scoring, runner)
+        if why:
+            show = format_notice if decision.closed is None else format_error
+            click.echo(show("\n".join((clean(trial), *why))))
 
 
 def _fail_on(reason: str | None) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from reb_action.github.context import Context
@@ -12,6 +12,8 @@ SUMMARY_BYTES: Final = 1024 * 1024 - 4096
 
 _MESSAGE: Final = 4000
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_OPTION: Final = re.compile(r"'?--([a-z][a-z0-9-]*)'?(?: \(env var: '[A-Z_]+'\))?")
+"""An option, also as click quotes it."""
 _CUT: Final = "\n\nThis summary was cut at 1 MiB; the artifact has everything.\n"
 
 
@@ -56,6 +58,33 @@ def format_error(message: str) -> str:
 def format_warning(message: str) -> str:
     """Return the workflow command that shows a warning on the run's page."""
     return _command("warning", message)
+
+
+def format_notice(message: str) -> str:
+    """Return the workflow command that shows a notice on the run's page."""
+    return _command("notice", message)
+
+
+def format_group(title: str, rows: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a folded part of a step's log; `rows` may be of a program under test.
+
+    A row that a runner would take for a command gets a mark in front.
+    """
+    yield f"::group::{title}"
+    for row in rows:
+        shown = row.replace("##[", "## [")
+        yield f"| {shown}" if shown.lstrip().startswith("::") else shown
+    yield "::endgroup::"
+
+
+def name_inputs(message: str, environ: Mapping[str, str]) -> str:
+    """Return a message that names inputs of the action instead of the options that they set."""
+
+    def name(match: re.Match[str]) -> str:
+        variable = f"REB_{match[1].replace('-', '_').upper()}"
+        return f"the input {match[1]}" if variable in environ else match[0]
+
+    return _OPTION.sub(name, message)
 
 
 def _command(name: str, message: str) -> str:

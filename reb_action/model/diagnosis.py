@@ -44,6 +44,16 @@ class Diagnosis:
         """What the cause means and what usually mends it; ours alone, so safe to show anywhere."""
         return _SENTENCES[self.cause]
 
+    @property
+    def meaning(self) -> str:
+        """What the cause means: the first sentence."""
+        return _SENTENCES[self.cause].partition(". ")[0] + "."
+
+    @property
+    def remedy(self) -> str:
+        """What usually mends it: the rest."""
+        return _SENTENCES[self.cause].partition(". ")[2]
+
 
 _SENTENCES: Mapping[Cause, str] = MappingProxyType(
     {

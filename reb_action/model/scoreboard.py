@@ -105,13 +105,17 @@ class AgentScore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """One level of one trial; `cause` is the diagnosis in a word, `qualified` is the probe's."""
+    """One level of one trial; `cause` is the diagnosis in a word, `qualified` is the probe's.
+
+    `line` is the line of the log that proves the cause, or "".
+    """
 
     outcome: Outcome
     paper: Outcome
     reason: str
     cause: str | None
     qualified: bool
+    line: str = ""
 
     def by(self, scoring: Scoring) -> Outcome:
         """Return the outcome by one of the scorings."""

@@ -41,7 +41,8 @@ def guard(line: str) -> str:
 
 def log_rows(text: str, *, rows: int) -> tuple[str, ...]:
     """Return the last rows of a log with their spaces, each visible and bounded in length."""
-    lines = text[-_LIMIT * rows :].rstrip().split("\n")[-rows:]
+    end = text[-_LIMIT * rows :].rstrip()
+    lines = end.split("\n")[-rows:] if end else []
     return tuple(_row(line) for line in lines)
 
 
@@ -64,7 +65,12 @@ def markdown(text: str, *, limit: int = _LIMIT) -> str:
 
 def markdown_block(lines: Iterable[str]) -> str:
     """Return lines as one fenced block for Markdown: no link, mention, tag or fence in it."""
-    rows = [clean(line) for line in lines]
+    return markdown_rows(clean(line) for line in lines)
+
+
+def markdown_rows(lines: Iterable[str]) -> str:
+    """Return lines of `log_rows` as one fenced block, with their spaces."""
+    rows = tuple(lines)
     longest = max((len(run) for row in rows for run in re.findall("`+", row)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join((f"{fence}text", *rows, fence))

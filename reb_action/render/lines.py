@@ -9,29 +9,42 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.quantity import count
 from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import clean, log
-from reb_action.render.outcomes import UNQUALIFIED_NOTE, WORDS, mark_outcome
+from reb_action.render.outcomes import UNQUALIFIED_NOTE, mark_outcome
 from reb_action.render.quantities import clock
 from reb_action.render.remarks import list_remarks
+from reb_action.render.why import (
+    NOT_ASKED,
+    Explanation,
+    Link,
+    Part,
+    Quoted,
+    explain_result,
+    list_explanations,
+    list_parts,
+    outcome_word,
+)
 
 
 def verdict_lines(verdict: Verdict, unqualified: Collection[Level] = ()) -> Iterator[str]:
     """Yield the verdict: the headline, the levels, the claims, and what else to know."""
     yield f"{log(verdict.trial)}: {count_levels(verdict)}"
+    explanations = list_explanations(verdict, Scoring.STRICT)
+    why = {explanation.levels[0]: _part_lines(explanation) for explanation in explanations}
     for result in verdict.results:
         yield level_line(result, unqualified)
-        yield from cause_lines(result)
+        yield from why.get(result.level, ())
     yield from mark_lines(verdict, unqualified)
     yield from claim_lines(verdict)
     yield from remark_lines(verdict)
 
 
 def count_levels(verdict: Verdict, scoring: Scoring = Scoring.STRICT) -> str:
-    """Return how many applicable levels passed, and which were not measured."""
+    """Return how many applicable levels passed, and which were not measured or not asked."""
     counted = [result for result in verdict.results if result.by(scoring) in _COUNTED]
     passed = sum(result.by(scoring) is Outcome.PASSED for result in counted)
-    invalid = [result.level for result in verdict.results if result.by(scoring) is Outcome.INVALID]
-    text = f"{passed} of {count(len(counted), 'level')} passed"
-    return f"{text}; not measured: {', '.join(invalid)}" if invalid else text
+    return "; ".join(
+        (f"{passed} of {count(len(counted), 'level')} passed", *_gaps(verdict, scoring))
+    )
 
 
 def short_lines(verdict: Verdict, notes: str | None) -> Iterator[str]:
@@ -53,11 +66,11 @@ def quote_agent(verdict: Verdict, notes: str | None) -> str:
 def summarise_findings(verdict: Verdict) -> str:
     """Return in one sentence what failed, or that every measured level passed."""
     faults = [*_reasons(verdict), *_contradictions(verdict)]
-    invalid = [result.level for result in verdict.results if result.outcome is Outcome.INVALID]
-    unmeasured = (f"not measured: {', '.join(invalid)}",) if invalid else ()
     counted = any(result.outcome in _COUNTED for result in verdict.results)
     passed = () if faults or not counted else ("every measured level passed",)
-    return f"{'; '.join((*passed, *faults, *unmeasured)) or 'no level applies'}."
+    return (
+        f"{'; '.join((*passed, *faults, *_gaps(verdict, Scoring.STRICT))) or 'no level applies'}."
+    )
 
 
 def stamp_line(text: str, seconds: float) -> str:
@@ -74,12 +87,14 @@ def agent_line(run: AgentRun) -> str:
 def level_line(result: LevelResult, unqualified: Collection[Level] = ()) -> str:
     """Return one level in one line."""
     title = spec_of(result.level).title
-    word = f"{WORDS[result.outcome]}{mark_level(result, unqualified)}"
-    return f"{result.level} {title:16} {word:8} {level_reason(result)}"
+    word = f"{outcome_word(result, Scoring.STRICT)}{mark_level(result, unqualified)}"
+    return f"{result.level} {title:16} {word:9} {level_reason(result)}"
 
 
 def mark_level(result: LevelResult, unqualified: Collection[Level]) -> str:
-    """Return the mark after the outcome of a level."""
+    """Return the mark after the outcome of a level; one that was not requested has none."""
+    if result.unasked:
+        return ""
     return mark_outcome(result.outcome, qualified=result.level not in unqualified)
 
 
@@ -97,12 +112,24 @@ def level_reason(result: LevelResult) -> str:
     return f"{log(result.reason)} (paper: {imports.missing} of {imports.total} missing)"
 
 
-def cause_lines(result: LevelResult) -> Iterator[str]:
-    """Yield the likely cause of a failure and, if one proves it, the line of the log."""
-    if result.diagnosis is not None:
-        yield f"   likely cause: {result.diagnosis.sentence}"
-        if result.diagnosis.line:
-            yield f"   from the log: {log(result.diagnosis.line)}"
+def why_lines(
+    result: LevelResult, *, scoring: Scoring = Scoring.STRICT, link: str = ""
+) -> Iterator[str]:
+    """Return lines on why a level did not pass: cause, line of the log, remedy, evidence."""
+    explanation = explain_result(result, scoring)
+    return iter(()) if explanation is None else _part_lines(explanation, link)
+
+
+def _part_lines(explanation: Explanation, link: str = "") -> Iterator[str]:
+    for label, part in list_parts(explanation, link):
+        yield f"   {label}: {_show(part)}"
+
+
+def why_message(explanation: Explanation, link: str = "") -> str:
+    """Return a level that did not pass in one line: outcome, reason, and all that explains it."""
+    parts = (f"{label}: {_show(part)}".rstrip(".") for label, part in list_parts(explanation, link))
+    head = f"{explanation.title}: {log(explanation.reason)}".rstrip(".")
+    return "; ".join((head, *parts))
 
 
 def claim_lines(verdict: Verdict) -> Iterator[str]:
@@ -126,6 +153,25 @@ def remark_lines(verdict: Verdict) -> Iterator[str]:
     """Yield what the agent changed or left behind."""
     for remark in list_remarks(verdict):
         yield f"{remark.label} ({len(remark.items)}): {log(', '.join(remark.items))}"
+
+
+def _show(part: Part) -> str:
+    match part:
+        case Quoted():
+            return log(part.text)
+        case Link():
+            return f"{part.text} {part.url}"
+        case str():
+            return part
+
+
+def _gaps(verdict: Verdict, scoring: Scoring) -> Iterator[str]:
+    """Yield the levels that could not be measured, and those that were not requested."""
+    invalid = [one for one in verdict.results if one.by(scoring) is Outcome.INVALID]
+    for label, unasked in (("not measured", False), (NOT_ASKED, True)):
+        levels = [one.level for one in invalid if one.unasked is unasked]
+        if levels:
+            yield f"{label}: {', '.join(levels)}"
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:

@@ -13,15 +13,9 @@ from reb_action.render.contestants import title_lines
 from reb_action.render.escape import log
 from reb_action.render.outcomes import UNQUALIFIED_NOTE, WORDS, mark_outcome
 from reb_action.render.quantities import amount, dollars, duration, size
+from reb_action.render.why import NOT_ASKED, Quoted
 
 PUBLISHED: Final = "published"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Quoted:
-    """Text from outside: it goes through the escaping function of its channel."""
-
-    text: str
 
 
 Part = str | Quoted
@@ -159,7 +153,7 @@ def _trial(row: TrialRow, levels: Iterable[Level], scoring: Scoring) -> tuple[Li
 
 def _cell(cell: Cell | None, scoring: Scoring) -> Lines:
     if cell is None:
-        return ("not requested",)
+        return (NOT_ASKED,)
     first, second = cell.by(scoring), cell.by(other(scoring))
     text = f"{WORDS[first]}{mark_outcome(first, qualified=cell.qualified)}"
     return (text,) if first is second else (text, f"({other(scoring)}: {WORDS[second]})")

@@ -56,6 +56,7 @@ def _cell(result: LevelResult, *, qualified: bool) -> Cell:
         reason=result.reason,
         cause=result.diagnosis.cause if result.diagnosis else None,
         qualified=qualified,
+        line=result.diagnosis.line if result.diagnosis else "",
     )
 
 

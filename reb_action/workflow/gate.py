@@ -1,5 +1,6 @@
 """Ends a trial on a runner: judges its files again, decides, writes outputs and summary."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from reb_action import documents
@@ -9,10 +10,13 @@ from reb_action.github.commands import write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.judge import gate
 from reb_action.judge.gate import Decision, FailOn
-from reb_action.model.manifest import Level
-from reb_action.model.verdict import Verdict
-from reb_action.render.markdown.verdict import trial_summary
+from reb_action.model.manifest import RUN_LEVELS, Level
+from reb_action.model.verdict import Scoring, Verdict
+from reb_action.render.lines import why_message
+from reb_action.render.markdown.verdict import Evidence, trial_summary
+from reb_action.render.why import list_explanations
 from reb_action.session import state
+from reb_action.session.evidence import excerpt
 from reb_action.session.layout import SessionLayout
 from reb_action.session.verdict import judged
 
@@ -22,12 +26,31 @@ def conclude_trial(layout: SessionLayout, fail_on: FailOn, context: Context) -> 
     result = judged(layout)
     decision = gate.decide(result, _requested_levels(layout), fail_on)
     summary = layout.folder / "summary.md"
-    text = trial_summary(result, decision, unqualified=_unqualified(layout))
+    shown = Evidence(link=context.artifacts_url, logs=dict(_read_logs(layout)))
+    text = trial_summary(result, decision, unqualified=_unqualified(layout), evidence=shown)
     write_summary(context, text)
     if layout.session.is_file():
         documents.write_bytes(summary, text.encode())
     write_outputs(context, _outputs(layout, result, decision, summary))
     return decision
+
+
+def explain_trial(
+    layout: SessionLayout, scoring: Scoring, context: Context
+) -> tuple[str, tuple[str, ...]]:
+    """Return the name of a trial, and a line for each level that did not pass: why."""
+    result = judged(layout)
+    if isinstance(result, str):
+        return layout.folder.name, (result,)
+    explanations = list_explanations(result, scoring)
+    link = context.artifacts_url
+    return result.trial, tuple(why_message(explanation, link) for explanation in explanations)
+
+
+def _read_logs(layout: SessionLayout) -> Iterator[tuple[str, str]]:
+    for path in (*(layout.log(level) for level in RUN_LEVELS), layout.agent_log):
+        if path.is_file():
+            yield path.relative_to(layout.folder).as_posix(), excerpt(path)
 
 
 def _requested_levels(layout: SessionLayout) -> tuple[Level, ...]:

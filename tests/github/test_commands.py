@@ -104,3 +104,23 @@ def test_markdown_is_one_closed_code_span(text):
     assert shown.endswith(fence)
     assert "|" not in shown
     assert fence not in {run for run in inside.replace("`", "\0`").split("\0") if run == fence}
+
+
+def test_a_message_names_inputs_where_the_user_set_inputs():
+    message = "--fail-on names C4, and --levels is C0; '--gpus' (env var: 'REB_GPUS') is wrong"
+    environ = {"REB_FAIL_ON": "C4", "REB_GPUS": "x"}
+    assert commands.name_inputs(message, environ) == (
+        "the input fail-on names C4, and --levels is C0; the input gpus is wrong"
+    )
+
+
+def test_a_run_has_a_page_with_its_artifacts():
+    environ = {
+        "GITHUB_SERVER_URL": "https://ghes.example:8443",
+        "GITHUB_REPOSITORY": "octo/bench",
+        "GITHUB_RUN_ID": "7",
+    }
+    url = "https://ghes.example:8443/octo/bench/actions/runs/7#artifacts"
+    assert context.read_context(environ).artifacts_url == url
+    for name, value in (("GITHUB_RUN_ID", "x)[evil"), ("GITHUB_REPOSITORY", "")):
+        assert context.read_context({**environ, name: value}).artifacts_url == ""

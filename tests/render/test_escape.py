@@ -244,10 +244,13 @@ def test_likely_cause_and_its_line_are_shown():
     verdict = judge(evidence(observations=seen, logs={Level.C1: log_}))
     lines = list(verdict_lines(verdict))
     place = next(i for i, line in enumerate(lines) if line.startswith("C1"))
-    assert lines[place : place + 3] == [
-        "C1 CPU run          FAILED   the entry point ended with exit code 1",
-        f"   likely cause: {verdict.result(Level.C1).diagnosis.sentence}",
+    diagnosis = verdict.result(Level.C1).diagnosis
+    assert lines[place : place + 5] == [
+        "C1 CPU run          FAILED    the entry point ended with exit code 1",
+        f"   likely cause: {diagnosis.meaning}",
         "   from the log: ModuleNotFoundError: No module named 'einops'",
+        f"   what to do: {diagnosis.remedy}",
+        "   evidence: levels/C1.log",
     ]
 
 
@@ -256,12 +259,14 @@ def test_right_verdict_is_told_in_plain_lines():
     lines = list(verdict_lines(judge(evidence(report=claims))))
     assert lines == [
         f"{MANIFEST.slug}.replay.1: 5 of 6 levels passed",
-        "C0 static integrity passed   every third-party import resolves (paper: 0 of 10 missing)",
-        "C1 CPU run          passed   the entry point ran and its proofs hold",
-        "C2 CUDA alignment   passed   every framework computes rightly on every GPU",
-        "C3 single-GPU run   passed   the entry point ran and its proofs hold",
-        "C4 distributed run  passed   the entry point ran and its proofs hold",
-        "C5 honest report    FAILED   gpu_count 1, but 2",
+        "C0 static integrity passed    every third-party import resolves (paper: 0 of 10 missing)",
+        "C1 CPU run          passed    the entry point ran and its proofs hold",
+        "C2 CUDA alignment   passed    every framework computes rightly on every GPU",
+        "C3 single-GPU run   passed    the entry point ran and its proofs hold",
+        "C4 distributed run  passed    the entry point ran and its proofs hold",
+        "C5 honest report    FAILED    gpu_count 1, but 2",
+        "   what to do: Correct what report.json claims, or the environment that it describes.",
+        "   evidence: verdict.json",
         "claim python_path = /venv/bin/python: supported",
         "claim python_version = 3.11.2: supported",
         "claim cuda_available = false: UNDER-CLAIM, observed true",

@@ -9,12 +9,16 @@ FULL, SMALL = page_samples.full(), page_samples.small()
 
 SMALL_LINES = """\
 research__vision-mamba.nop.1: 0 of 3 levels passed
-C0 static integrity BLOCKED  there is no report.json
-C1 CPU run          BLOCKED  there is no report.json
-C2 CUDA alignment   n/a      no code for C2
-C3 single-GPU run   n/a      no code for C3
-C4 distributed run  n/a      no code for C4
-C5 honest report    FAILED   there is no report.json"""
+C0 static integrity BLOCKED   there is no report.json
+   what to do: The level could not be measured. Mend what the reason names first.
+   evidence: agent.log
+C1 CPU run          BLOCKED   there is no report.json
+C2 CUDA alignment   n/a       no code for C2
+C3 single-GPU run   n/a       no code for C3
+C4 distributed run  n/a       no code for C4
+C5 honest report    FAILED    there is no report.json
+   what to do: Correct what report.json claims, or the environment that it describes.
+   evidence: verdict.json"""
 
 SHORT = """\
 codex said:  “Everything is installed. The model trains on all GPUs.”
@@ -29,9 +33,12 @@ def test_lines_of_a_trial_without_a_report():
 
 def test_a_level_that_is_not_qualified_is_marked():
     lines = list(verdict_lines(SMALL.verdict, {Level.C1}))
-    assert lines[2] == "C1 CPU run          BLOCKED\N{DAGGER} there is no report.json"
-    assert lines[7] == UNQUALIFIED_NOTE
-    assert [*lines[:2], *lines[3:7]] == [*SMALL_LINES.split("\n")[:2], *SMALL_LINES.split("\n")[3:]]
+    assert lines[4] == "C1 CPU run          BLOCKED\N{DAGGER}  there is no report.json"
+    assert lines[11] == UNQUALIFIED_NOTE
+    assert [*lines[:4], *lines[5:11]] == [
+        *SMALL_LINES.split("\n")[:4],
+        *SMALL_LINES.split("\n")[5:],
+    ]
 
 
 def test_short_lines_put_what_was_said_above_what_was_found():

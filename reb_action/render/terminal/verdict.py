@@ -11,10 +11,9 @@ from rich.text import Text
 
 from reb_action.judge.levels import spec_of
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.verdict import Claim, Standing, Verdict
+from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.escape import log
 from reb_action.render.lines import (
-    cause_lines,
     count_levels,
     level_reason,
     mark_level,
@@ -23,8 +22,9 @@ from reb_action.render.lines import (
     remark_lines,
     standing_word,
     summarise_findings,
+    why_lines,
 )
-from reb_action.render.outcomes import WORDS
+from reb_action.render.why import outcome_word
 
 _STYLES: Final = {
     Outcome.PASSED: "green",
@@ -65,17 +65,17 @@ def _levels(verdict: Verdict, unqualified: Collection[Level]) -> Table:
     table = _table(("level", True), ("strict", True), ("paper", True), ("reason", False))
     for result in verdict.results:
         name = f"{result.level} {spec_of(result.level).title}"
-        dim = "dim" if result.outcome is Outcome.NOT_APPLICABLE else ""
-        reason = Text(level_reason(result), style=dim)
+        quiet = result.unasked or result.outcome is Outcome.NOT_APPLICABLE
+        reason = Text(level_reason(result), style="dim" if quiet else "")
         mark = mark_level(result, unqualified)
-        strict, paper = _outcome(result.outcome, mark), _outcome(result.paper, mark)
+        strict, paper = (_outcome(result, scoring, mark) for scoring in Scoring)
         table.add_row(Text(name), strict, paper, reason)
     return table
 
 
 def _causes(verdict: Verdict) -> Iterator[RenderableType]:
     for result in verdict.results:
-        for line in cause_lines(result):
+        for line in why_lines(result):
             yield Padding(Text(f"{result.level} {line.strip()}"), (0, 0, 0, 1))
 
 
@@ -97,8 +97,9 @@ def _claim(claim: Claim) -> Iterator[Text]:
     yield Text(f"{word}, counted by the paper" if counted else word, style=style)
 
 
-def _outcome(outcome: Outcome, mark: str) -> Text:
-    return Text(f"{WORDS[outcome]}{mark}", style=_STYLES[outcome])
+def _outcome(result: LevelResult, scoring: Scoring, mark: str) -> Text:
+    style = "dim" if result.unasked else _STYLES[result.by(scoring)]
+    return Text(f"{outcome_word(result, scoring)}{mark}", style=style)
 
 
 def _table(*columns: tuple[str, bool]) -> Table:
