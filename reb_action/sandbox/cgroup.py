@@ -29,7 +29,7 @@ Only `sh` and `grep` themselves are started, so it works where few more processe
 """
 
 
-def parse_hits(lines: str) -> LimitHits:
+def parse_hits(lines: str, *, disk_full: bool = False) -> LimitHits:
     """Read the output of LOOK: lines of those files after their paths, and free blocks."""
     texts = [line.partition(":") for line in lines.splitlines()]
     memory = "\n".join(text for path, _, text in texts if path in _MEMORY)
@@ -38,12 +38,47 @@ def parse_hits(lines: str) -> LimitHits:
     is_used_up = numbers.get(_MOST_USED, -1) >= numbers.get(_MEMORY_LIMIT, 0)
     processes = "\n".join(text for path, _, text in texts if path in _PROCESSES)
     blocks = re.search(r"^disk:(\d{1,15}) (\d{1,9})$", lines, re.MULTILINE)
+    has_no_blocks = blocks is not None and int(blocks[1]) * int(blocks[2]) < _FULL_BYTES
     return LimitHits(
         memory_kills=kills,
         memory_refused=_number(memory, "oom") + (kills if is_used_up else 0),
         processes_refused=_number(processes, "max"),
-        disk_full=blocks is not None and int(blocks[1]) * int(blocks[2]) < _FULL_BYTES,
+        disk_full=disk_full or has_no_blocks,
     )
+
+
+def show_group(groups: str, *, name: str, root: Path = Path("/")) -> str | None:
+    """Return the files of a group as LOOK prints them inside, None where they are not seen here.
+
+    `groups` is the text of /proc/PID/cgroup; its paths must contain `name`, or it is another's.
+    """
+    texts = {path: _read(root, place) for path, place in _place_files(groups, name)}
+    if not any(texts.get(path) for path in _MEMORY):
+        return None
+    if all(texts.get(path) is None for path in _PROCESSES):
+        return None
+    return "".join(
+        f"{path}:{line}\n" for path in texts for line in (texts[path] or "").splitlines()
+    )
+
+
+def _place_files(groups: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield each file of LOOK with where it is outside of the container."""
+    for line in groups.splitlines():
+        _, controllers, group = line.split(":", 2)
+        if name not in group:
+            continue
+        for path in (*_MEMORY, _MOST_USED, _MEMORY_LIMIT, *_PROCESSES):
+            folder, _, file = path.rpartition("/")
+            if folder.removeprefix(_ROOT).lstrip("/") in controllers.split(","):
+                yield path, f"{folder}{group}/{file}"
+
+
+def _read(root: Path, place: str) -> str | None:
+    try:
+        return (root / place.lstrip("/")).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def read_own_hits(folder: str) -> LimitHits:
@@ -51,9 +86,13 @@ def read_own_hits(folder: str) -> LimitHits:
     kills = read_kills(Path("/proc/self/cgroup").read_text(encoding="utf-8"))
     if not Path(folder).is_dir():
         return LimitHits(memory_kills=kills)
+    return LimitHits(memory_kills=kills, disk_full=is_disk_full(Path(folder)))
+
+
+def is_disk_full(folder: Path) -> bool:
+    """Say whether a folder's disk has too little space left to install a program."""
     disk = os.statvfs(folder)
-    is_full = disk.f_bavail * disk.f_frsize < _FULL_BYTES
-    return LimitHits(memory_kills=kills, disk_full=is_full)
+    return disk.f_bavail * disk.f_frsize < _FULL_BYTES
 
 
 def read_kills(groups: str, *, root: Path = Path("/")) -> int:

@@ -33,11 +33,7 @@ def remove(work: Path) -> None:
     """Remove a scratch folder; the trace goes last, so that a kill leaves it to be found."""
     if work.is_symlink() or not work.is_dir():
         return
-    for path in work.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            remove_tree(path)
-        elif path.name != _NAME:
-            path.unlink()
+    remove_tree(*(path for path in work.iterdir() if path.name != _NAME))
     remove_tree(work)
 
 

@@ -118,9 +118,14 @@ def find_limits(layout: SessionLayout) -> Limits | None:
 
 
 def save(layout: SessionLayout, session: Session) -> Session:
-    """Write the session and return it."""
-    with reserve.lend(layout):
+    """Write the session and return it; on a full disk with the space that the trial keeps."""
+    try:
         documents.write(layout.session, session, kind="session")
+    except OSError as error:
+        if not reserve.is_disk_full(error):
+            raise
+        with reserve.lend(layout):
+            documents.write(layout.session, session, kind="session")
     return session
 
 

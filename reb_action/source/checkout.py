@@ -49,8 +49,8 @@ def checkout(
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        _fetch_from_first(part, manifest, mirror, origin, tell)
-        found = pristine.open_existing(part, manifest.commit)
+        found = _fetch_from_first(part, manifest, mirror, origin, tell)
+        pristine.demand_whole(found)
         part.chmod(0o755)
         part.replace(folder)
     finally:
@@ -92,38 +92,37 @@ def _fetch_from_first(
     mirror: Path | None,
     origin: str,
     tell: Callable[[str], None],
-) -> None:
+) -> Source:
     """Fetch and lay out the commit from the mirror; where that fails, from the origin."""
     url = f"{origin.rstrip('/')}/{manifest.repository}"
     causes: list[str] = []
     if mirror is not None:
-        reason = _fetch_from_mirror(folder, manifest, mirror)
-        if reason is None:
-            return
-        tell(f"{reason}; fetching {manifest.repository} from {url}")
-        causes.append(reason)
+        found = _fetch_from_mirror(folder, manifest, mirror)
+        if isinstance(found, Source):
+            return found
+        tell(f"{found}; fetching {manifest.repository} from {url}")
+        causes.append(found)
     try:
         _fetch(folder / ".git", url, manifest)
-        _lay_out(folder, manifest.commit)
+        return _lay_out(folder, manifest.commit)
     except SourceError as error:
         # A git that cannot be run fails twice in the same words.
         raise SourceError("; ".join(dict.fromkeys([*causes, str(error)]))) from None
 
 
-def _fetch_from_mirror(folder: Path, manifest: Manifest, mirror: Path) -> str | None:
-    """Fetch and lay out the commit; return why the mirror could not give it, None if it could."""
+def _fetch_from_mirror(folder: Path, manifest: Manifest, mirror: Path) -> Source | str:
+    """Fetch and lay out the commit; return why the mirror could not give it, if it could not."""
     place = find_in_mirror(mirror, manifest.repository)
     if place is None:
         return f"the mirror {mirror} does not have {manifest.repository}"
     try:
         _demand_commit(place, manifest)
         _fetch(folder / ".git", place.as_uri(), manifest)
-        _lay_out(folder, manifest.commit)
+        return _lay_out(folder, manifest.commit)
     except SourceError as error:
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         return str(error)
-    return None
 
 
 def _is_repository(place: Path) -> bool:
@@ -159,14 +158,15 @@ def _fetch(git_dir: Path, url: str, manifest: Manifest) -> None:
         raise SourceError(f"{manifest.commit} of {manifest.repository} is a {kind}, not a commit")
 
 
-def _lay_out(folder: Path, commit: str) -> None:
+def _lay_out(folder: Path, commit: str) -> Source:
     git_dir = folder / ".git"
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
     # Refuses what must not be written, before anything is.
-    pristine.read_source(folder, commit)
+    source = pristine.read_source(folder, commit)
     run_git(git_dir, "read-tree", commit, to="read the commit")
     # Unlike `git checkout` it runs nothing and leaves no times or owners in the index.
     to = ("checkout-index", "--all", "--quiet")
     run_git(git_dir, f"--work-tree={folder}", *to, to="check the commit out")
     (git_dir / "HEAD").write_text(f"{commit}\n", encoding="ascii")
+    return source

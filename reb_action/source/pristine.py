@@ -63,13 +63,18 @@ def open_existing(folder: Path, commit: str) -> Source:
     if not head.is_file() or head.read_text(encoding="ascii", errors="replace").strip() != commit:
         raise SourceError(f"{folder} is no checkout of {commit}; start the trial again")
     source = read_source(folder, commit)
+    demand_whole(source)
+    return source
+
+
+def demand_whole(source: Source) -> None:
+    """Raise SourceError unless every file of the commit is there, and of the right size."""
     for file in source.files:
-        if not _is_there(folder, file):
+        if not _is_there(source.folder, file):
             raise SourceError(
-                f"{show(file.path)} is missing from {folder} or not as in the commit; this"
+                f"{show(file.path)} is missing from {source.folder} or not as in the commit; this"
                 " happens on a file system that ignores case; use another one and start again"
             )
-    return source
 
 
 def read_source(folder: Path, commit: str) -> Source:

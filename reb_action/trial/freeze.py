@@ -90,10 +90,11 @@ def _look(
     # Before anything of the agent runs: a hook could remove its own file.
     seen = survey(room, pristine, interpreter=start)
     restored = restore(room, pristine, seen)
-    if restored.fault is None:
-        protect_tracked_files(room, pristine)
     found = ModuleScan()
+    # Without a report that names an interpreter nothing will run that could change the files.
     if usable is not None:
+        if restored.fault is None:
+            protect_tracked_files(room, pristine)
         interpreter = _interpreter(room, usable, seen, restored)
         if interpreter.fault is None:
             paths = interpreter.search_paths

@@ -45,12 +45,12 @@ def probe_level(layout: SessionLayout, level: Level, *, tell: Progress) -> Level
     """Observe one level if the evidence allows it, and return its result."""
     with state.at_work(layout) as session:
         _demand_agent(layout, session)
-        sandbox = select.attach(session.spec, session.handle)
         if session.phase is not Phase.FROZEN:
-            freeze(layout, session, sandbox, tell=tell)
+            freeze(layout, session, select.attach(session.spec, session.handle), tell=tell)
         evidence = session_evidence.read(layout)
         if _is_observable(evidence, level):
             tell(f"observing {level}")
+            sandbox = select.attach(session.spec, session.handle)
             evidence = _observe(layout, sandbox, evidence, level)
     return judge_level(evidence, level)
 

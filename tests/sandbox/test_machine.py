@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reb_action.model.limits import LimitHits
-from reb_action.sandbox.cgroup import parse_hits, read_kills
+from reb_action.sandbox.cgroup import parse_hits, read_kills, show_group
 from reb_action.sandbox.machine import choose_limits, find_default_limits
 
 
@@ -104,3 +104,48 @@ def test_kills_are_counted_in_the_own_group(tmp_path: Path, groups: str, file: s
 
 def test_nothing_is_counted_where_nothing_can_be_read(tmp_path: Path):
     assert read_kills("0::/\n", root=tmp_path) == 0
+
+
+IN_VERSION_1 = (
+    "9:name=systemd:/docker/5f\n8:pids:/docker/5f\n4:cpu,memory:/docker/5f\n0::/docker/5f\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("groups", "lines", "below"),
+    [
+        ("0::/system.slice/docker-5f.scope\n", VERSION_2, "system.slice/docker-5f.scope/"),
+        (IN_VERSION_1, VERSION_1, "docker/5f/"),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_group_of_a_container_shows_outside_what_it_shows_inside(
+    tmp_path: Path, groups: str, lines: str, below: str
+):
+    for line in lines.strip().splitlines()[:-1]:
+        path, _, text = line.removeprefix(f"/{CGROUP}/").partition(":")
+        folder, _, file = path.rpartition("/")
+        place = tmp_path / CGROUP / folder / below / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("a", encoding="ascii") as stream:
+            stream.write(f"{text}\n")
+    shown = show_group(groups, name="5f", root=tmp_path)
+    assert shown is not None
+    assert sorted(shown.split()) == sorted(lines.strip().rpartition("\n")[0].split())
+    assert parse_hits(shown, disk_full=True) == replace(parse_hits(lines), disk_full=True)
+
+
+@pytest.mark.parametrize(
+    "groups", ["0::/\n", "0::/docker/6e\n", IN_VERSION_1.replace("8:pids:/docker/5f\n", "")]
+)
+def test_group_of_another_or_half_a_group_is_not_shown(tmp_path: Path, groups: str):
+    for place in (
+        "memory.events",
+        "docker/6e/memory.events",
+        "memory/docker/5f/memory.oom_control",
+    ):
+        path = tmp_path / CGROUP / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("oom_kill 1\n", encoding="ascii")
+        (path.parent / "pids.events").write_text("max 1\n", encoding="ascii")
+    assert show_group(groups, name="5f", root=tmp_path) is None

@@ -77,7 +77,7 @@ class Engine:
     def find_data_folder(self) -> Path | None:
         """Return where the engine keeps the disks of containers, if this process sees it."""
         with self._calling("be asked where its data is"):
-            folder = Path(str(self.client.info().get("DockerRootDir", "")))
+            folder = _ask_data_folder(self.client)
         return folder if folder.is_absolute() and folder.is_dir() else None
 
     def is_out_of_processes(self, container: str) -> bool:
@@ -226,6 +226,11 @@ class Engine:
             yield
         except (DockerException, requests.RequestException, OSError) as error:
             raise SandboxError(explain(error, action=action, where=self.path)) from error
+
+
+@functools.cache
+def _ask_data_folder(client: Any) -> Path:  # noqa: ANN401 - the SDK has no type for it
+    return Path(str(client.info().get("DockerRootDir", "")))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,10 +8,11 @@ from reb_action.errors import SandboxError, UnendedError
 from reb_action.model.limits import LimitHits
 from reb_action.sandbox.capture import Capture
 from reb_action.sandbox.disk import DiskWatch
-from reb_action.sandbox.docker.command import ROOT_UID, build_exec, count_hits
+from reb_action.sandbox.docker.command import ROOT_UID, build_exec
 from reb_action.sandbox.docker.container import Container
 from reb_action.sandbox.docker.engine import Engine, Exec
 from reb_action.sandbox.docker.files import read_file, repack, repack_protected
+from reb_action.sandbox.docker.hits import find_hits
 from reb_action.sandbox.docker.processes import (
     OUT_OF_MEMORY,
     find_leftovers,
@@ -46,8 +47,9 @@ class DockerSandbox:
         self._container = container
         # What the kernel counted before a restart, which begins its counts anew.
         self._past_hits = LimitHits()
+        self._data_folder = engine.find_data_folder()
         self._disk = DiskWatch(
-            engine.find_data_folder(),
+            self._data_folder,
             limit_mib=spec.limits.disk_mib,
             measure=lambda: engine.find_used_bytes(container.id),
         )
@@ -119,9 +121,8 @@ class DockerSandbox:
             return False
 
     def find_hits(self) -> LimitHits:
-        found = self._past_hits.plus(
-            count_hits(self._engine, self._container, self.layout.workspace)
-        )
+        disk = self._data_folder if self._spec.limits.disk_mib is None else None
+        found = self._past_hits.plus(find_hits(self._engine, self._container, disk=disk))
         return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:

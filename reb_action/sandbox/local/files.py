@@ -78,18 +78,22 @@ def put_link(root: Path, link: Path, target: Path) -> None:
     link.symlink_to(target)
 
 
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with everything below, also where an agent took away the permission.
+def remove_tree(*folders: Path) -> None:
+    """Remove folders with everything below, also where an agent took away the permission.
 
     By `rm`, which goes as deep as folders can be nested; Python's own way ends at its stack.
     """
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-        if not os.path.lexists(folder):
+        left = [str(folder) for folder in folders if os.path.lexists(folder)]
+        if not left:
             return
-        argv = [*command, "--", str(folder)]
-        subprocess.run(argv, check=False, stderr=subprocess.DEVNULL, timeout=_REMOVE_SECONDS)
-    if os.path.lexists(folder):
-        message = f"{folder} cannot be removed; look who owns what is in it and remove it by hand."
+        argv = [*command, "--", *left]
+        # Only the end of an output is waited for without pauses.
+        out, err = subprocess.PIPE, subprocess.DEVNULL
+        subprocess.run(argv, check=False, stdout=out, stderr=err, timeout=_REMOVE_SECONDS)
+    left = [folder for folder in folders if os.path.lexists(folder)]
+    if left:
+        message = f"{left[0]} cannot be removed; look who owns what is in it and remove it by hand."
         raise SandboxError(message)
 
 
