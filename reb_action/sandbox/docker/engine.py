@@ -1,5 +1,6 @@
 """The few calls to the Docker engine that sandboxes need, typed; each failure a SandboxError."""
 
+import functools
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
