@@ -36,6 +36,7 @@ from reb_action.trial import run as trial_run
 from reb_action.trial.options import Options
 
 AGENT_SECONDS: Final = 3600
+"""Longest time to build an environment; a compiler may say nothing in all of it."""
 _LAST_LINES: Final = 10
 
 
@@ -186,7 +187,11 @@ def _trial(
     (place / "run.sh").write_text(text, encoding="utf-8")
     (place / "report.json").write_text(json.dumps(_REPORT), encoding="utf-8")
     choice = AgentChoice(
-        name="replay", argument=str(place), total_seconds=AGENT_SECONDS, setup_seconds=600
+        name="replay",
+        argument=str(place),
+        total_seconds=AGENT_SECONDS,
+        setup_seconds=600,
+        idle_seconds=AGENT_SECONDS,
     )
     options = replace(plan.options, agent=choice, levels=levels, folder=plan.options.folder / name)
     verdict = trial_run.run(options, environ=environ, tell=tell)

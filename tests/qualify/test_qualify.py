@@ -112,20 +112,32 @@ def test_folder_without_a_wheel_is_refused_at_once(small, tmp_path):
     assert there() == ["kept"]
 
 
-def test_environment_that_was_not_built_ends_the_matter_even_if_it_passes(small, monkeypatch):
-    asked = list[str]()
+@pytest.fixture
+def unbuilt(monkeypatch):
+    """Let each environment end as one that was not built; return the options of those asked for."""
+    asked = list[Options]()
 
     def run(options, **_):
-        asked.append(options.folder.name)
+        asked.append(options)
         (options.folder / "agent.log").parent.mkdir(parents=True)
         (options.folder / "agent.log").touch()
         whole = evidence()
         return judge(replace(whole, agent_run=replace(whole.agent_run, exit_code=1)))
 
     monkeypatch.setattr(trial_run, "run", run)
+    return asked
+
+
+def test_environment_that_was_not_built_ends_the_matter_even_if_it_passes(small, unbuilt):
     [one] = qualify.qualify(small(), environ={}, tell=silent)
-    assert (asked, one.negatives) == (["right"], ())
+    assert ([each.folder.name for each in unbuilt], one.negatives) == (["right"], ())
     assert one.positive.reason == "it was not built: its script ended with 1"
+
+
+def test_environment_that_is_compiled_in_silence_has_all_of_its_time(small, unbuilt):
+    qualify.qualify(small(), environ={}, tell=silent)
+    times = [(each.agent.idle_seconds, each.agent.total_seconds) for each in unbuilt]
+    assert times == [(3600, 3600)]
 
 
 def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, records, tmp_path):
