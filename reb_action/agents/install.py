@@ -22,7 +22,6 @@ from reb_action.documents import Json
 from reb_action.errors import ToolchainError
 from reb_action.model.quantity import count
 from reb_action.sandbox import select
-from reb_action.sandbox.docker import connection, workshop
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.sandbox.local.processes import MARKER, format_marker
 from reb_action.sandbox.owner import Trace, make_trace
@@ -46,13 +45,18 @@ def place(spec: AgentSpec, *, kind: Kind, image: str | None, cache: Path) -> Pat
     install = spec.install
     if install is None:
         return None
-    where = (
-        connection.connect().image_id(image or "") if kind is Kind.DOCKER else platform.machine()
-    )
+    where = _image_id(image) if kind is Kind.DOCKER else platform.machine()
     lock = hashlib.sha256(install.lock or b"").hexdigest()
     pins = (_FORMAT, kind, where, install.source, install.package, install.version, lock)
     key = hashlib.sha256(json.dumps([*pins, install.python]).encode()).hexdigest()[:16]
     return cache / "agents" / f"{spec.name}-{install.version[:12]}-{key}"
+
+
+def _image_id(image: str | None) -> str:
+    # Imported here: only Docker's sandbox needs its SDK.
+    from reb_action.sandbox.docker import connection  # noqa: PLC0415
+
+    return connection.connect().image_id(image or "")
 
 
 def is_installed(folder: Path) -> bool:
@@ -105,6 +109,8 @@ def _install(
     sandbox = _sandbox(folder, kind=kind, image=image)
     try:
         if kind is Kind.DOCKER:
+            from reb_action.sandbox.docker import workshop  # noqa: PLC0415
+
             failed = workshop.work(sandbox, folder, commands)
         else:
             failed = _here(commands, marker=format_marker(make_trace(sandbox)))

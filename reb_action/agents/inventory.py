@@ -12,7 +12,6 @@ from reb_action.agents.environment import KEY_VARIABLE
 from reb_action.agents.spec import AgentSpec, Source, Takes
 from reb_action.errors import SandboxError
 from reb_action.model.agent import AgentList, ListedAgent
-from reb_action.sandbox.docker import connection
 from reb_action.sandbox.protocol import Kind
 
 _TOOLS: Final = {
@@ -82,6 +81,9 @@ def _is_installed(spec: AgentSpec, here: Here) -> bool:
 def _sandbox_fault(here: Here) -> str | None:
     if here.kind is not Kind.DOCKER:
         return None
+    # Imported here: only Docker's sandbox needs its SDK.
+    from reb_action.sandbox.docker import connection  # noqa: PLC0415
+
     try:
         connection.connect().image_id(here.image or "")
     except SandboxError as error:

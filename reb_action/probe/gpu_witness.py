@@ -3,14 +3,14 @@
 A runner without NVIDIA's library simply has no GPU; that is an answer, not an error.
 """
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
-
-import pynvml
+from functools import cache
+from typing import Any, Final
 
 from reb_action.model.gpu import Gpu
 
@@ -20,8 +20,7 @@ Owns = Callable[[int], bool]
 _INTERVAL_SECONDS: Final = 0.2
 _MIB: Final = 1 << 20
 
-# nvidia-ml-py ships without types; this is the one place that calls it.
-_nvml = cast(Any, pynvml)
+_LIBRARY: Final = "libnvidia-ml.so.1"
 
 
 @dataclass(slots=True)
@@ -54,13 +53,13 @@ def watch(owns: Owns) -> Generator[Watch]:
     Only processes that `owns` accepts count, so that a neighbour's work is no evidence.
     """
     seen = Watch()
-    if not _is_there():
+    if not start_nvml():
         yield seen
         return
     try:
         yield from _sampled(seen, owns)
     finally:
-        _nvml.nvmlShutdown()
+        nvml().nvmlShutdown()
 
 
 def own_nothing(_pid: int) -> bool:
@@ -68,17 +67,31 @@ def own_nothing(_pid: int) -> bool:
     return False
 
 
-def _is_there() -> bool:
+def start_nvml() -> bool:
+    """Start NVML, until `nvmlShutdown`; False where this machine has no driver of NVIDIA's."""
     try:
-        _nvml.nvmlInit()
-    except _nvml.NVMLError:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return False
+    try:
+        nvml().nvmlInit()
+    except nvml().NVMLError:
         return False
     return True
 
 
+@cache
+def nvml() -> Any:  # noqa: ANN401 - nvidia-ml-py ships without types
+    """Return the binding of NVML."""
+    # Imported here: it is large, and most runners have no GPU.
+    import pynvml  # noqa: PLC0415
+
+    return pynvml
+
+
 def _sampled(seen: Watch, owns: Owns) -> Generator[Watch]:
-    handles = [_nvml.nvmlDeviceGetHandleByIndex(i) for i in range(_nvml.nvmlDeviceGetCount())]
-    seen.driver, seen.present = str(_nvml.nvmlSystemGetDriverVersion()), len(handles)
+    handles = [nvml().nvmlDeviceGetHandleByIndex(i) for i in range(nvml().nvmlDeviceGetCount())]
+    seen.driver, seen.present = str(nvml().nvmlSystemGetDriverVersion()), len(handles)
     peaks = [_start(handle) for handle in handles]
     stop = threading.Event()
     thread = threading.Thread(target=_sample, args=(peaks, owns, stop, seen), daemon=True)
@@ -94,8 +107,8 @@ def _sampled(seen: Watch, owns: Owns) -> Generator[Watch]:
 def _start(handle: object) -> _Peak:
     return _Peak(
         handle=handle,
-        uuid=str(_nvml.nvmlDeviceGetUUID(handle)),
-        name=str(_nvml.nvmlDeviceGetName(handle)),
+        uuid=str(nvml().nvmlDeviceGetUUID(handle)),
+        name=str(nvml().nvmlDeviceGetName(handle)),
         # NVML stamps its samples in microseconds since the epoch.
         since=int(time.time() * 1e6),
     )
@@ -128,8 +141,8 @@ def _look(peak: _Peak, is_own: Owns) -> None:
 def _holding(handle: object) -> list[tuple[int, int]]:
     """Return the processes with memory on a GPU, and how many bytes; 0 where NVML cannot tell."""
     try:
-        found = _nvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    except _nvml.NVMLError:
+        found = nvml().nvmlDeviceGetComputeRunningProcesses(handle)
+    except nvml().NVMLError:
         return []
     return [(int(process.pid), int(process.usedGpuMemory or 0)) for process in found]
 
@@ -137,8 +150,8 @@ def _holding(handle: object) -> list[tuple[int, int]]:
 def _working(peak: _Peak, own: set[int]) -> int:
     """Return the largest share of time, in percent, in which kernels of our processes ran."""
     try:
-        samples = _nvml.nvmlDeviceGetProcessUtilization(peak.handle, peak.since)
-    except _nvml.NVMLError:
+        samples = nvml().nvmlDeviceGetProcessUtilization(peak.handle, peak.since)
+    except nvml().NVMLError:
         return 0
     shares = [int(sample.smUtil) for sample in samples if int(sample.pid) in own]
     return max(shares, default=0)

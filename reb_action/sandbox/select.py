@@ -1,33 +1,19 @@
 """Starts, finds again and sweeps sandboxes of every kind."""
 
-from typing import assert_never
+from typing import Protocol, assert_never
 
-from reb_action.sandbox.docker import lifecycle as docker
-from reb_action.sandbox.local import lifecycle as local
 from reb_action.sandbox.owner import Alive, has_folder, spare_none
 from reb_action.sandbox.protocol import Kind, Sandbox, SandboxSpec
 
 
 def start(spec: SandboxSpec) -> Sandbox:
     """Start a sandbox; one that is left of the same session is removed first."""
-    match spec.kind:
-        case Kind.DOCKER:
-            return docker.start(spec)
-        case Kind.LOCAL:
-            return local.start(spec)
-        case _:
-            assert_never(spec.kind)
+    return _module(spec.kind).start(spec)
 
 
 def attach(spec: SandboxSpec, handle: str) -> Sandbox:
     """Find the sandbox that another process started; SandboxError when it is gone."""
-    match spec.kind:
-        case Kind.DOCKER:
-            return docker.attach(spec, handle)
-        case Kind.LOCAL:
-            return local.attach(spec, handle)
-        case _:
-            assert_never(spec.kind)
+    return _module(spec.kind).attach(spec, handle)
 
 
 def sweep(kind: Kind, *, alive: Alive = has_folder, spares: Alive = spare_none) -> tuple[str, ...]:
@@ -36,10 +22,29 @@ def sweep(kind: Kind, *, alive: Alive = has_folder, spares: Alive = spare_none) 
     Returns the sessions whose sandboxes were removed. `reb stop --all` says that none is alive.
     Sandboxes that `spares` names are stopped, and can be attached to again.
     """
+    return _module(kind).sweep(alive=alive, spares=spares)
+
+
+class _Module(Protocol):
+    """The module of a kind of sandbox."""
+
+    def start(self, spec: SandboxSpec, /) -> Sandbox: ...
+
+    def attach(self, spec: SandboxSpec, handle: str, /) -> Sandbox: ...
+
+    def sweep(self, *, alive: Alive, spares: Alive) -> tuple[str, ...]: ...
+
+
+def _module(kind: Kind) -> _Module:
+    # Imported here: a local trial must not wait for Docker's SDK.
     match kind:
         case Kind.DOCKER:
-            return docker.sweep(alive=alive, spares=spares)
+            from reb_action.sandbox.docker import lifecycle  # noqa: PLC0415
+
+            return lifecycle
         case Kind.LOCAL:
-            return local.sweep(alive=alive, spares=spares)
+            from reb_action.sandbox.local import lifecycle  # noqa: PLC0415
+
+            return lifecycle
         case _:
             assert_never(kind)

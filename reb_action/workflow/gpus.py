@@ -1,24 +1,19 @@
 """Assigns the GPUs of this machine to trials that run at the same time, never one twice."""
 
 from collections.abc import Iterable
-from typing import Any, cast
 
-import pynvml
-
-_nvml = cast(Any, pynvml)
+from reb_action.probe.gpu_witness import nvml, start_nvml
 
 
 def list_gpus() -> tuple[str, ...]:
     """Return the UUIDs of this machine's GPUs; without NVIDIA's library there are none."""
-    try:
-        _nvml.nvmlInit()
-    except _nvml.NVMLError:
+    if not start_nvml():
         return ()
     try:
-        handles = map(_nvml.nvmlDeviceGetHandleByIndex, range(_nvml.nvmlDeviceGetCount()))
-        return tuple(str(_nvml.nvmlDeviceGetUUID(handle)) for handle in handles)
+        handles = map(nvml().nvmlDeviceGetHandleByIndex, range(nvml().nvmlDeviceGetCount()))
+        return tuple(str(nvml().nvmlDeviceGetUUID(handle)) for handle in handles)
     finally:
-        _nvml.nvmlShutdown()
+        nvml().nvmlShutdown()
 
 
 class GpuPool:

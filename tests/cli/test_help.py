@@ -12,10 +12,12 @@ from click.testing import CliRunner
 
 from reb_action import errors
 from reb_action.cli import main
+from reb_action.demo import commit_repository
 from reb_action.source import checkout
 
 ENV = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
 REPOS = Path(__file__).parents[2] / "repos"
+DEMO = Path(__file__).parents[1] / "demo"
 WHOLE = "give a whole number from 1 to 86400"
 COMMANDS = {"reb": [], **{name: [name] for name in main.cli.commands}}
 
@@ -134,3 +136,18 @@ def test_validate_imports_neither_docker_nor_rich():
         "sys.exit(not {'docker', 'rich', 'jinja2', 'github'}.isdisjoint(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+
+
+def test_local_trial_imports_nothing_of_docker_and_gpus(tmp_path):
+    commit_repository(DEMO, tmp_path / "mirror")
+    arguments = [
+        *("run", str(DEMO / "manifest.yaml"), "--agent", "nop", "--sandbox", "local"),
+        *("--mirror", str(tmp_path / "mirror"), "--results", str(tmp_path / "results")),
+    ]
+    program = (
+        "import sys; from reb_action.cli.main import cli;"
+        f"cli({arguments!r}, standalone_mode=False);"
+        "sys.exit(str({'docker', 'requests', 'pynvml', 'jsonschema'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True)
+    assert done.stderr.decode().splitlines()[-1] == "set()"
