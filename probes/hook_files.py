@@ -39,7 +39,7 @@ def pth_lines(path):
 
 
 def has_code(path):
-    """Tell whether Python would run lines of a .pth file, or might if it is too large to read."""
+    """Return whether Python would run lines of a .pth file, or might if it is too large to read."""
     lines, is_whole = pth_lines(path)
     if any(line.startswith(("import ", "import\t")) for line in lines):
         return True
@@ -105,7 +105,7 @@ def foreign_library(python):
 
 
 def is_original(folder, python):
-    """Tell whether a folder that the user of the sandbox cannot write to has this very program."""
+    """Return whether a folder that the sandbox's user cannot write to has this program."""
     if os.access(folder, os.W_OK):
         return False
     names = glob.glob(os.path.join(glob.escape(folder), "python3*"))

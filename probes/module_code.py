@@ -56,7 +56,7 @@ def exports(stream):
 
 
 def initialises(path):
-    """Tell whether a file is a native library that defines the entry of the module of its name."""
+    """Return whether a file is a native library with the entry point of a module of its name."""
     name = b"PyInit_" + os.fsencode(os.path.basename(path).split(".")[0]) + b"\0"
     try:
         with opened(path) as stream:
@@ -76,7 +76,7 @@ def code_in(path):
 
 
 def defines(path):
-    """Tell whether a file has a definition or an import; bytecode and libraries count by size."""
+    """Return whether a file has a definition or an import; bytecode and libraries count by size."""
     if not path.endswith(".py"):
         return code_in(path) > 0
     return bool(DEFINITION.search(NO_CODE.sub(b"", content(path, SOURCE_LIMIT))))

@@ -11,7 +11,7 @@ SUFFIXES = (".py", ".pyc", ".so")
 
 
 def state(path):
-    """Tell whether a regular file is there, and its size; links are followed, as Python does."""
+    """Return whether a regular file is there, and its size; links are followed, as Python does."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -30,7 +30,7 @@ def names_in(folder):
 
 
 def package(folder):
-    """Tell whether a folder is a regular package, under any suffix."""
+    """Return whether a folder is a regular package, under any suffix."""
     if state(os.path.join(folder, "__init__.py"))[0]:
         return True
     inits = (name for name in names_in(folder) if name.partition(".")[0] == "__init__")

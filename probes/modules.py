@@ -60,7 +60,7 @@ def text(path):
 
 
 def can_have(code, name):
-    """Tell whether a module can have a name: only a source that says nothing of it cannot."""
+    """Return whether a module can have a name: only a source that says nothing of it cannot."""
     data = text(code) if code.endswith(".py") else None
     if data is None or len(data) == TEXT_LIMIT or not name.isascii():
         return True

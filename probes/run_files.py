@@ -33,7 +33,7 @@ def described(path, seen):
 
 
 def same(before, after):
-    """Tell whether a file is the one that stood there before the run."""
+    """Return whether a file is the one that stood there before the run."""
     keys = ("st_ino", "st_mtime_ns", "st_size")
     return before is not None and all(getattr(before, k) == getattr(after, k) for k in keys)
 

@@ -43,7 +43,7 @@ def join(name, folders, room):
 
 
 def has(module, name):
-    """Tell whether an imported module has a value of this name."""
+    """Return whether an imported module has a value of this name."""
     try:
         return hasattr(sys.modules.get(module), name)
     except BaseException:

@@ -85,14 +85,14 @@ class Metadata:
             return
 
     def is_editable(self, path):
-        """Tell whether a path lies in a folder that a distribution is an editable install of."""
+        """Return whether a path lies in a folder that a distribution is an editable install of."""
         real = os.path.realpath(path)
         return any(real.startswith(os.path.join(one, "")) for one in self.editable)
 
 
 @functools.lru_cache(None)
 def is_library(folder):
-    """Tell whether a folder holds installed modules, or the standard library."""
+    """Return whether a folder holds installed modules, or the standard library."""
     if os.path.basename(folder) in LIBRARIES:
         return True
     # A package may have an `os.py` of its own, as aiofiles does; the standard library is none.
@@ -101,7 +101,7 @@ def is_library(folder):
 
 
 def is_another(path, name):
-    """Tell whether a file, links followed, is a module that is installed under another name."""
+    """Return whether a file, links followed, is a module that is installed under another name."""
     folder, below = os.path.split(os.path.realpath(path))
     while folder != "/":
         if is_library(folder):
@@ -178,7 +178,7 @@ def code_of(name, paths):
 
 
 def defines_something(places_of_module):
-    """Tell whether a module has a definition or an import, and not only values.
+    """Return whether a module has a definition or an import, and not only values.
 
     Anyone can name a folder in a .pth file, unlike what a distribution lists; a module of a
     few values there is a stub.

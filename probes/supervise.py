@@ -68,7 +68,7 @@ def libraries(pids, pattern, known):
 
 
 def is_apart(kind, outside):
-    """Tell whether a namespace of this process is not the harness's, so all in it may be ended."""
+    """Return whether a namespace is not the harness's, so that all in it may be ended."""
     try:
         return os.readlink("/proc/self/ns/" + kind) != outside[kind]
     except OSError:
@@ -181,7 +181,7 @@ def watch(child, request):
 
 
 def is_full(folder):
-    """Tell whether less than a hundredth of a file system is free."""
+    """Return whether less than a hundredth of a file system is free."""
     try:
         seen = os.statvfs(folder)
     except OSError:

@@ -112,7 +112,7 @@ class Checkout:
                 os.rename(moved, self.at(one))
 
     def is_unchecked(self, path):
-        """Tell whether a cache has bytecode that Python would not hold against its source."""
+        """Return whether a cache has bytecode that Python would not hold against its source."""
         open_up(self.at(path))
         names = listed(self.at(path))
         if len(names) == LISTED_LIMIT:

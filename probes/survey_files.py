@@ -106,7 +106,7 @@ def walk(root):
 
 
 def is_native(path):
-    """Tell whether a file is an ELF, which Python may load under the name of a module.
+    """Return whether a file is an ELF, which Python may load under the name of a module.
 
     What it holds is not read: the entry of a module may stand in a library that it needs.
     """

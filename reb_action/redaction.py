@@ -26,7 +26,7 @@ _SHAPES: Final = (
     rb"(?<![\w-])xai-[A-Za-z0-9]{40,}",
     # A macaroon in base64: https://pypi.org/help/#apitoken.
     rb"(?<![\w-])pypi-(?:AgE|AgN)[\w-]{50,}",
-    # Also a key that is cut off, and one whose line breaks JSON has escaped.
+    # This also finds a truncated key, and a key with line breaks that JSON has escaped.
     rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----)[\s\S]){0,16384}(?:-----END [A-Z ]*KEY-----)?",
 )
 _SHAPE: Final = re.compile(b"|".join(_SHAPES))
@@ -45,9 +45,9 @@ _SHORTEST: Final = 8
 
 
 def redact(data: bytes, secrets: Iterable[str] = ()) -> bytes:
-    """Return data with `***` for each credential; doing it again changes nothing.
+    """Return data with `***` for each credential; a second call changes nothing.
 
-    `secrets` are taken out by value, in any of their `forms`, also where a line breaks in them.
+    `secrets` are removed by value, in any of their `forms`, also across a line break.
     """
     return redactor(secrets)(data)
 
@@ -68,12 +68,12 @@ def _without_shapes(data: bytes) -> bytes:
 
 
 def may_hold_credentials(text: str) -> bool:
-    """Tell whether `redact` could find something in a text by shape alone; false is certain."""
+    """Return whether `redact` may find a credential by its form; False is certain."""
     return any(mark.decode() in text for mark in _MARKS)
 
 
 def forms(secret: str) -> frozenset[bytes]:
-    """Return what a value looks like as it is, URL-encoded, and inside anything in base64."""
+    """Return the forms of a value: plain, URL-encoded, and as part of base64 text."""
     raw = secret.encode()
     quoted = quote(raw, safe="").encode()
     escaped = re.sub(rb"%..", lambda match: match[0].lower(), quoted)
@@ -84,7 +84,7 @@ def forms(secret: str) -> frozenset[bytes]:
 
 
 def _inside(raw: bytes, before: int) -> bytes:
-    """Return the digits of base64 that a value alone decides, with so many bytes before it."""
+    """Return the base64 digits that depend only on a value, after `before` other bytes."""
     digits = base64.b64encode(bytes(before) + raw).rstrip(b"=")
     whole = (before + len(raw)) % 3 == 0
     return digits[(0, 2, 3)[before] : len(digits) if whole else -1]

@@ -1,4 +1,4 @@
-"""What the user gives an agent besides its name: a command line, or a folder."""
+"""The argument of an agent: a command line, or a folder."""
 
 import os
 import shlex
@@ -58,7 +58,7 @@ def _folder(name: str, text: str) -> tuple[AgentFile, ...]:
 
 
 def _own_files(folder: Path) -> list[Path]:
-    """Return the files of a folder; one of it that cannot be looked into is no empty one."""
+    """Return the files of a folder; an unreadable subfolder is an error, not an empty folder."""
     walk = os.walk(folder, onerror=_refuse)
     paths = (Path(place) / name for place, _, names in walk for name in names)
     return sorted(path for path in paths if path.is_file() and not path.is_symlink())

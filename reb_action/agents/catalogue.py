@@ -39,7 +39,7 @@ NAMES: Final = frozenset(
 """What texts of an agent may name in braces."""
 
 MODEL_NAMES: Final = frozenset({"base_url", "key", "model"})
-"""What they may name besides where the agent speaks to a model, and so has a dialect."""
+"""Additional placeholders of agents with a dialect, that is, with a model."""
 
 _COMMAND: Final = "{command}"
 _LIMIT_BYTES: Final = 256 * 1024
@@ -49,7 +49,7 @@ _PROGRAMS: Final = Path(__file__).parent / "inside"
 
 
 def agent(name: str, *, argument: str | None = None) -> AgentSpec:
-    """Return one of AGENTS, or the agent of a YAML file, with what the user gave it.
+    """Return one of AGENTS, or the agent of a YAML file, with the user's argument.
 
     Raises UsageError for a wrong name or argument, DocumentError for a wrong file.
     """
@@ -64,7 +64,7 @@ def agent(name: str, *, argument: str | None = None) -> AgentSpec:
 
 
 def load_packaged(name: str) -> AgentSpec:
-    """Read one of AGENTS, without what the user must give it."""
+    """Read one of AGENTS, without the user's argument."""
     return load(_DEFINITIONS / f"{name}.yaml")
 
 

@@ -1,4 +1,4 @@
-"""Reads who competes: a contestants file, or a list of agents."""
+"""Reads contestants from a contestants file or a list of agents."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -36,7 +36,7 @@ SETTINGS: Final = (
     "https_proxy",
     "no_proxy",
 )
-"""What of the harness's own environment an agent gets: package indexes, CA bundles, proxies."""
+"""Variables of the harness that an agent gets: package indexes, CA bundles, proxies."""
 
 # Git reads numbered pairs of variables, such as url.ADDRESS.insteadOf for a mirror.
 _INSTALLATION: Final = re.compile(
@@ -56,16 +56,16 @@ _FOLDERS: Final = (
 
 
 def settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what passes through to an agent; raises UsageError where it holds a password."""
+    """Return the variables that pass to an agent; raises UsageError if one has a password."""
     passed = {name: environ[name] for name in SETTINGS if name in environ}
     _refuse_passwords(passed)
     return passed
 
 
 def installation_settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what passes through to the installation of an agent: also mirrors of git and Python.
+    """Return the variables for the installation of an agent: also mirrors of git and Python.
 
-    Raises UsageError where a value holds a password: an installation is kept and mounted.
+    Raises UsageError if a value has a password, because an installation is kept and mounted.
     """
     passed = {name: text for name, text in environ.items() if _INSTALLATION.fullmatch(name)}
     _refuse_passwords(passed)
@@ -91,9 +91,9 @@ class Model:
 
 
 def proxied(settings: Mapping[str, str], *, proxy: str | None, direct: bool) -> dict[str, str]:
-    """Return settings that lead through `proxy`, the only way out, or else where they led before.
+    """Return the proxy settings of an agent: `proxy`, the only way out, or the harness's own.
 
-    Unless the agent asks its model directly, what is asked of this machine goes through no proxy.
+    Requests to this machine bypass the proxy, unless the agent calls its model directly.
     """
     found = dict(settings)
     if proxy is not None:
@@ -109,7 +109,7 @@ def proxied(settings: Mapping[str, str], *, proxy: str | None, direct: bool) -> 
 def values(
     layout: SandboxLayout, *, deadline_seconds: int, prompt: str = "", model: Model | None = None
 ) -> dict[str, str]:
-    """Return what the names in braces stand for in one sandbox."""
+    """Return the values of the placeholders in one sandbox."""
     of_model = {"model": model.name, "base_url": model.base_url, "key": model.key} if model else {}
     return {
         "repo": layout.repository,
@@ -118,7 +118,7 @@ def values(
         "agent": layout.agent,
         "prompt_file": f"{layout.agent}/prompt.md",
         "deadline_seconds": str(deadline_seconds),
-        # The sandbox's own, which nobody else shares.
+        # The sandbox's own temporary folder, which no other process shares.
         "tmp": f"{layout.root}/tmp",  # noqa: S108
         "state": layout.state,
         "cli": layout.cli,

@@ -1,7 +1,8 @@
-"""Installs the program of an agent once for each machine, outside of what is measured.
+"""Installs the program of an agent once for each machine, outside the measured environment.
 
-It goes to a folder of the cache that is named by all that decides it, and is mounted read-only
-wherever the agent works. For the Docker sandbox a throw-away container of the same image does it.
+The program goes to a folder of the cache, which is mounted read-only into the agent's sandbox. A
+digest of all inputs of the installation names the folder. For the Docker sandbox the installation
+runs in a temporary container of the same image.
 """
 
 import fcntl
@@ -41,7 +42,7 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 
 
 def place(spec: AgentSpec, *, kind: Kind, image: str | None, cache: Path) -> Path | None:
-    """Return where the agent's program is or would be installed; None where it has none."""
+    """Return the folder of the agent's program, installed or not; None if it has no program."""
     install = spec.install
     if install is None:
         return None
@@ -60,7 +61,7 @@ def _image_id(image: str | None) -> str:
 
 
 def is_installed(folder: Path) -> bool:
-    """Say whether a program was installed there, to the end."""
+    """Return whether a program was installed there completely."""
     return (folder / _DONE).is_file()
 
 
@@ -115,7 +116,7 @@ def _install(
         else:
             failed = _here(commands, marker=format_marker(make_trace(sandbox)))
     finally:
-        # Also what an interrupt kept us from hearing of.
+        # This also removes the container of an interrupted call.
         _end(sandbox)
     if failed is not None:
         raise ToolchainError(_complaint(spec, failed, seconds))
@@ -124,7 +125,7 @@ def _install(
 
 
 def _sandbox(folder: Path, *, kind: Kind, image: str | None) -> SandboxSpec:
-    """Describe where a folder is filled; the same folder has the same session."""
+    """Return the sandbox in which a folder is filled; the same folder has the same session."""
     return SandboxSpec(
         kind=kind,
         session=hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16],
@@ -187,12 +188,12 @@ def _complaint(spec: AgentSpec, failed: Ended, seconds: int) -> str:
 
 
 def is_one(trace: Trace) -> bool:
-    """Tell the trace of an installation from that of a trial, whose id has no such sign."""
+    """Return whether a trace belongs to an installation: the id of a trial has no such sign."""
     return trace.trial.startswith(_TRIAL)
 
 
 def goes_on(trace: Trace) -> bool:
-    """Say whether an installation is still running: its process holds the lock of its folder."""
+    """Return whether an installation still runs: then its process holds the folder's lock."""
     try:
         with _lock(Path(trace.mount)).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

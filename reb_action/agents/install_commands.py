@@ -12,13 +12,13 @@ SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 
 def list_files(install: Install) -> dict[str, bytes]:
-    """Return the files that say what to install, by their names."""
+    """Return the files that define the installation, by name."""
     if install.source is not Source.NPM:
         return {"requirements.txt": install.lock or b""}
     wanted = {
         "private": True,
         "dependencies": {install.package: install.version},
-        # Newer npm runs nobody's scripts unasked; some packages link their program in one.
+        # Newer npm runs no install scripts by default; some packages link their program in one.
         "allowScripts": {install.package: True},
     }
     locked = {} if install.lock is None else {"package-lock.json": install.lock}

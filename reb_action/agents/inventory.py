@@ -1,4 +1,4 @@
-"""Looks what each agent needs, and what of it is missing on this machine."""
+"""Lists the requirements of each agent, and which are missing on this machine."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _TOOLS: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Here:
-    """What is looked at: the sandbox to be used, the environment, the cache of programs."""
+    """The place to check: the sandbox to be used, the environment, the cache of programs."""
 
     kind: Kind
     image: str | None
@@ -68,7 +68,7 @@ def _missing(spec: AgentSpec, here: Here, fault: str | None, *, installed: bool)
         yield fault
     if spec.dialect is not None and not here.environ.get(KEY_VARIABLE):
         yield KEY_VARIABLE
-    # What a container has is not known before it is started.
+    # The programs of a container are unknown before it starts.
     if here.kind is Kind.LOCAL and spec.install is not None and not installed:
         yield from (tool for tool in _TOOLS[spec.install.source] if shutil.which(tool) is None)
 

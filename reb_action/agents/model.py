@@ -1,4 +1,4 @@
-"""Which model an agent asks, and how: refused where it could not work, or could do harm."""
+"""The model of an agent and the way to it; combinations that fail or are unsafe are refused."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ _BRIDGING: Final = frozenset({"mini-swe-agent"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What the user said about models; of several agents, those without a model ignore it."""
+    """The user's options about models; agents without a model ignore them."""
 
     model: str | None = None
     url: str | None = None
@@ -38,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where an agent is to work; `disposable` says that nothing on the machine is worth a theft."""
+    """Where an agent works; `disposable`: the machine is discarded afterwards."""
 
     kind: Kind
     network: Network

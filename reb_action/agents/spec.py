@@ -1,4 +1,4 @@
-"""What an agent is, as a value; `catalogue` reads it from a YAML file."""
+"""The type of an agent; `catalogue` reads it from a YAML file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from reb_action.model.agent import Dialect
 
 
 class Need(StrEnum):
-    """What an agent needs of its sandbox."""
+    """The requirements of an agent on its sandbox."""
 
     NETWORK = "network"
 
 
 class Takes(StrEnum):
-    """What the user must give an agent."""
+    """The kind of argument that the user must give an agent."""
 
     NOTHING = "nothing"
     COMMAND = "command"
@@ -30,7 +30,7 @@ class Source(StrEnum):
 
 
 class Stdin(StrEnum):
-    """What an agent reads from its standard input."""
+    """The content of an agent's standard input."""
 
     NONE = "none"
     PROMPT = "prompt"
@@ -44,7 +44,7 @@ class Task(StrEnum):
 
 
 class Parser(StrEnum):
-    """Who reads an agent's events; with `none` exit code, report and gateway tell how it ended."""
+    """The parser of an agent's events; with `none` report, exit code and gateway decide."""
 
     NONE = "none"
     CLAUDE_CODE = "claude-code"
@@ -58,7 +58,7 @@ class Parser(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentLimits:
-    """The agent's clock, that of its setup, and how long neither it nor its model may be silent."""
+    """The time limits of the agent, of its set-up, and of silence of the agent and its model."""
 
     total_seconds: int = 3600
     setup_seconds: int = 600
@@ -82,7 +82,7 @@ class Install:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentFile:
-    """A file below `{agent}` or `{state}`; names in braces are replaced where it is `text`."""
+    """A file in `{agent}` or `{state}`; placeholders are replaced in a `text`."""
 
     name: str
     content: bytes = field(repr=False)
@@ -100,11 +100,11 @@ class PaperSetup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentSpec:
-    """An agent as its file says; `command` is what the user gave for `{command}` in `argv`.
+    """An agent as defined in its file; `command` is the user's value of `{command}` in `argv`.
 
-    `sessions` are patterns of files below `{state}` that the agent writes about its own run.
-    `resume` continues its last session after it was interrupted; empty: it cannot. `paper` applies
-    with the paper's protocol alone.
+    `sessions` are patterns of files in `{state}` that the agent writes about its own run. `resume`
+    is the command that continues its last session after an interruption; empty: it cannot. `paper`
+    applies with the paper's protocol only.
     """
 
     name: str

@@ -78,7 +78,7 @@ def _nearest(name: str) -> str:
 
 
 def in_corpus(manifest: Manifest) -> bool:
-    """Say whether a manifest is the one that comes with reb for its repository."""
+    """Return whether a manifest is the one that comes with reb for its repository."""
     path = data_folder("repos") / f"{manifest.slug}.yaml"
     return path.is_file() and load(path) == manifest
 

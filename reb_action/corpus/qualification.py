@@ -19,7 +19,7 @@ _LATER_KEYS: Final[Mapping[str, Json]] = {"writes": []}
 
 
 def is_qualified(manifest: Manifest, level: Level) -> bool:
-    """Say whether what this manifest runs at a level passed where it must and failed elsewhere.
+    """Return whether what this manifest runs at a level passed where it must and failed elsewhere.
 
     Other code or another entry point than the record's was never seen to do either.
     """
@@ -50,7 +50,7 @@ def unqualified(manifest: Manifest) -> frozenset[Level]:
 
 
 def holds(record: Qualification) -> bool:
-    """Say whether a cell passed in its right environment and failed in every wrong one.
+    """Return whether a cell passed in its right environment and failed in every wrong one.
 
     Blocked is not failed: then the environment was not built, and the control says nothing.
     """
@@ -59,7 +59,7 @@ def holds(record: Qualification) -> bool:
 
 
 def is_seen(record: Qualification) -> bool:
-    """Say whether a cell passed in its right environment, and the wrong ones said something."""
+    """Return whether a cell passed in its right environment, and the wrong ones said something."""
     told = all(control.outcome in _SEEN for control in record.negatives)
     return record.positive.outcome is Outcome.PASSED and told
 

@@ -28,7 +28,7 @@ _SIMPLE: Final = (
 
 
 def is_static(test: ast.expr) -> bool:
-    """Tell whether pyright can perhaps evaluate some part of this condition without types."""
+    """Return whether pyright can perhaps evaluate some part of this condition without types."""
     return reduced_condition(test) != OPAQUE
 
 

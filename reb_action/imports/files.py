@@ -25,5 +25,5 @@ class Files:
 
 
 def is_build_file(path: str) -> bool:
-    """Tell whether a path is one of the build files that `owners` reads."""
+    """Return whether a path is one of the build files that `owners` reads."""
     return posixpath.basename(path) in BUILD_FILES

@@ -45,13 +45,13 @@ def _direct(body: Node) -> Iterator[Import]:
 
 
 def _is_catching(handler: Node) -> bool:
-    """Tell whether an `except` catches an import that fails."""
+    """Return whether an `except` catches an import that fails."""
     caught = [one for one in handler.named_children if one.type not in ("block", "comment")]
     return not caught or any(name in text_of_node(caught[0]) for name in _FAILURES)
 
 
 def _is_leaving(handler: Node) -> bool:
-    """Tell whether a handler ends in raising or leaving the program: then the import is needed."""
+    """Return whether a handler raises or leaves the program: then the import is required."""
     blocks = [one for one in handler.named_children if one.type == "block"]
     last = [one for one in blocks[-1].named_children if one.type != "comment"] if blocks else []
     if not last:
@@ -72,6 +72,6 @@ def conjuncts(condition: ast.expr | None) -> frozenset[str]:
 
 
 def is_suppressing(node: Node) -> bool:
-    """Tell whether a `with` statement suppresses an import that fails."""
+    """Return whether a `with` statement suppresses an import that fails."""
     head = text_of_node(node.named_children[0]) if node.named_children else ""
     return "suppress(" in head and any(name in head for name in _FAILURES)

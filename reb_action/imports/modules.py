@@ -64,7 +64,7 @@ class Modules:
         return self._real.get(path, path)
 
     def is_package(self, folder: str) -> bool:
-        """Tell whether a folder is a regular package."""
+        """Return whether a folder is a regular package."""
         return posixpath.join(folder, _INIT) in self._files
 
     def base_of(self, path: str) -> str:
@@ -75,7 +75,7 @@ class Modules:
         return folder
 
     def is_in_package(self, folder: str) -> bool:
-        """Tell whether a folder is below a regular package."""
+        """Return whether a folder is below a regular package."""
         return any(above and self.is_package(above) for above in (folder, *above(folder)))
 
     def find(self, root: str, module: str) -> Found | None:
@@ -107,7 +107,7 @@ class Modules:
         return Found(files=tuple(files), folder=folder, is_whole=True, is_closed=is_closed)
 
     def can_have(self, path: str, name: str) -> bool:
-        """Tell whether a source can have a name: only one that says nothing of it cannot."""
+        """Return whether a source can have a name: only one that says nothing of it cannot."""
         text = self._texts.get(self.real(path))
         if text is None or not name.isascii():
             return True

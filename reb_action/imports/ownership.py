@@ -142,7 +142,7 @@ class _Search:
         return frozenset(found)
 
     def _has(self, seen: Found, each: Import) -> bool:
-        """Tell whether a whole name has what is imported: a file, or a part by name."""
+        """Return whether a whole name has what is imported: a file, or a part by name."""
         if seen.folder is None:
             return True
         if self._modules.is_package(seen.folder):
@@ -173,7 +173,7 @@ class _Search:
         return None
 
     def _is_loose(self, root: str, path: str) -> bool:
-        """Tell whether a folder is on the path of a script only if it is run as a module."""
+        """Return whether a folder is on the path of a script only if it is run as a module."""
         official = {*self._common, *self._packages, posixpath.dirname(path)}
         return self._is_script(path) and root not in official
 

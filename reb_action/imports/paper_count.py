@@ -32,7 +32,7 @@ LIMIT_SOURCE_BYTES: Final = 4 * 1024 * 1024
 
 
 def is_counted(path: str) -> bool:
-    """Tell whether a tracked path (relative, `/` between its components) takes part in C0."""
+    """Return whether a tracked path (relative, `/` between its components) takes part in C0."""
     return path.endswith(".py") and EXCLUDED_COMPONENTS.isdisjoint(path.split("/"))
 
 

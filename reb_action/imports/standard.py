@@ -46,7 +46,7 @@ does not hang on the harness's Python: names renamed in 3.0, removed in 3.8 to 3
 
 
 def is_standard(name: str, *, version: tuple[int, int]) -> bool:
-    """Tell whether a Python of this version has the name, or no Python 3 ever had it.
+    """Return whether a Python of this version has the name, or no Python 3 ever had it.
 
     What that version lacks, an environment has to bring, or has to be of another version.
     """
@@ -54,7 +54,7 @@ def is_standard(name: str, *, version: tuple[int, int]) -> bool:
 
 
 def is_absent(name: str, *, version: tuple[int, int]) -> bool:
-    """Tell whether the standard library of another Python 3, but not of this one, has the name."""
+    """Return whether only the standard library of another Python 3 has the name."""
     minor = version[1]
     removed = any(name in names.split() for since, names in _REMOVED.items() if minor >= since)
     return removed or any(name in names.split() for since, names in _ADDED.items() if minor < since)

@@ -23,7 +23,7 @@ LIBRARY_BYTES: Final = 20_000_000
 
 
 def is_mapped(framework: Framework, libraries: Iterable[Library]) -> bool:
-    """Tell whether a process had mapped the native library of a framework."""
+    """Return whether a process had mapped the native library of a framework."""
     pattern = re.compile(FRAMEWORK_LIBRARIES[framework])
     return any(
         pattern.search(library.path.rpartition("/")[2]) and library.size_bytes >= LIBRARY_BYTES
@@ -69,7 +69,7 @@ def compute_torch_draws(seed: int, count: int) -> tuple[float, ...]:
 
 
 def have_equal_numbers(left: Sequence[object], right: Sequence[float]) -> bool:
-    """Tell whether an untrusted list holds exactly these numbers, within float precision."""
+    """Return whether an untrusted list has exactly these numbers, within float precision."""
     if len(left) != len(right):
         return False
     pairs = zip(left, right, strict=True)

@@ -1,9 +1,9 @@
-"""Whose fault it is: one table from an agent's ending and its cause to the party at fault.
+"""The party at fault: one table from an agent's ending and its cause.
 
 A fault of the agent is a result, and the levels are judged. A fault of the model (its vendor, its
-key, the network to it), or of the runner with our limits, makes the trial `invalid`. A repository
-that is not available at its commit makes no trial. An agent that finished its work has recovered
-from whatever went wrong before. docs/faults.md explains the table.
+key, the network to it), or of the runner with its limits, makes the trial `invalid`. Without a
+repository at its commit there is no trial. An agent that finished its work has recovered from
+earlier faults. docs/faults.md explains the table.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from reb_action.model.manifest import Outcome
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CauseRule:
-    """Who is at fault for a cause, what happened in words, and what to do about it."""
+    """The party at fault for a cause, a description of the cause, and advice."""
 
     party: Party
     words: str
@@ -97,7 +97,7 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
         "the sandbox was removed before the agent had finished", "run the trial again"
     ),
 }
-"""Every cause: the party at fault, in words, and what to do."""
+"""Every cause: the party at fault, a description, and advice."""
 
 ENDINGS: Final[Mapping[Ending, Party]] = {
     Ending.DONE: Party.AGENT,
@@ -123,11 +123,11 @@ UNENDED: Final = (
     "the agent's step did not end, so nothing could be observed; run reb agent again to resume it,"
     " or run the trial again"
 )
-"""Why no level counts where no end of the agent was recorded."""
+"""The reason of every level if no end of the agent was recorded."""
 
 
 def find_party(ending: Ending, cause: FaultCause | None) -> Party:
-    """Return who is at fault for the way in which an agent ended."""
+    """Return the party at fault for the way in which an agent ended."""
     if ending is Ending.DONE or cause is None:
         return ENDINGS[ending]
     return CAUSES[cause].party
@@ -170,7 +170,7 @@ def name_limit(cause: FaultCause, limits: Limits | None) -> str | None:
 
 
 def describe_end(run: AgentRun, limits: Limits | None) -> str:
-    """Return what ended a run in words, with the advice if there is a known cause."""
+    """Return the text of what ended a run, with the advice if the cause is known."""
     if run.cause is None:
         return f"{run.ending.replace('_', ' ')}: {run.detail or 'no detail is known'}"
     detail = f" ({run.detail})" if run.detail else ""
@@ -178,6 +178,6 @@ def describe_end(run: AgentRun, limits: Limits | None) -> str:
 
 
 def describe_cause(cause: FaultCause, limits: Limits | None) -> str:
-    """Return a cause in words, with the limit of the sandbox behind it."""
+    """Return the text of a cause, with the limit of the sandbox behind it."""
     limit = name_limit(cause, limits)
     return f"{CAUSES[cause].words}{f' (limit: {limit})' if limit else ''}"

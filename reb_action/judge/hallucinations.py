@@ -67,7 +67,7 @@ def _versions(report: Report, interpreter: Interpreter | None) -> dict[str, bool
 
 
 def _observed_versions(interpreter: Interpreter | None) -> dict[str, str | None] | None:
-    """Return the versions that a runnable program reports; torch only if it was asked for it."""
+    """Return the versions that a runnable program reports; torch only if that was asked."""
     if interpreter is None or _cannot_run(interpreter):
         return None
     if interpreter.fault is not None:

@@ -43,7 +43,7 @@ def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
 
 
 def _is_in(absent: Absent, modules: Collection[str]) -> bool:
-    """Tell whether what is absent is one of these modules, or a part of one."""
+    """Return whether an absent module is one of these modules, or a part of one."""
     return any(f"{absent.module}.".startswith(f"{module}.") for module in modules)
 
 
@@ -57,7 +57,7 @@ def _absences(seen: ImportsObservation) -> tuple[Absent, ...]:
 
 
 def _absent_fault(absent: list[Absent]) -> str | None:
-    """Say what is absent, by cause: each name once, under the first cause that it has."""
+    """Return the absent names by cause: each name once, under its first cause."""
     faults: list[str] = []
     told: set[str] = set()
     for cause, words in _CAUSES.items():

@@ -27,7 +27,7 @@ _COLLECTIVE: Final = re.compile(rb"(?:_Z\d{1,3})?nccl(?:Dev)?Kernel_")
 
 
 def read_table(table: bytes) -> ProcessLaunches | None:
-    """Return the launches of one process from its table; None if this is no table."""
+    """Return the launches of one process from its table; None if it is not a table."""
     if len(table) != TABLE_BYTES or not table.startswith(_MAGIC):
         return None
     _, pid, status, result, _, kernels, graphs, _ = _HEADER.unpack_from(table)

@@ -1,8 +1,8 @@
-"""Judge the limits of the sandbox that were hit during a measurement: ours, or the environment's.
+"""Judges hits of the sandbox's limits during a measurement: a fault of reb or of the environment.
 
-A limit that is too small fails an honest environment, so it makes the level invalid. Where the
-known-good environment passed within no larger limits, the limit is large enough, and it is the
-environment that used it up.
+A limit that is too small fails an honest environment, so it makes the level invalid. If the
+known-good environment passed within the same or smaller limits, the limit is large enough, and the
+hit is the environment's fault.
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ _PROBE_LIMITS: Final = Limits()
 def judge_limit_hits(evidence: Evidence, result: LevelResult, seen: Observation) -> LevelResult:
     """Return the result with the limits that were hit: a failure may be invalid; a pass stays.
 
-    Not at C0: there nothing of the repository runs, so only what the environment starts can use the
-    limits up. Whether pyright itself fails is found out without the environment.
+    C0 is excluded: no code of the repository runs there, so only processes of the environment can
+    use the limits up. A separate run without the environment shows whether pyright itself fails.
     """
     if result.level is Level.C0 or seen.hits is None or result.outcome is not Outcome.FAILED:
         return result
@@ -48,7 +48,7 @@ def _find_proven(evidence: Evidence, level: Level) -> Limits | None:
 
 
 def _list_causes(hits: LimitHits) -> Iterator[FaultCause]:
-    """Yield the causes behind hits, the one to name first."""
+    """Yield the causes of hits, the most important first."""
     if hits.memory_kills:
         yield FaultCause.OUT_OF_MEMORY
     if hits.shm_full:
@@ -62,7 +62,7 @@ def _list_causes(hits: LimitHits) -> Iterator[FaultCause]:
 def _is_enough(
     cause: FaultCause, limits: Limits | None, proven: Limits | None, hits: LimitHits
 ) -> bool:
-    """Say whether a limit of the sandbox was hit that the right environment is known not to hit."""
+    """Return whether a limit was hit that is known to be enough for the right environment."""
     if limits is None or proven is None:
         return False
     match cause:

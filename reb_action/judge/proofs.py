@@ -40,7 +40,7 @@ class WrittenFile:
 
 
 def may_explode(pattern: str) -> bool:
-    """Tell whether a repeated group holds a choice or another repetition: `(a+)+`, `(a|b)*`.
+    """Return whether a repeated group has a choice or another repetition: `(a+)+`, `(a|b)*`.
 
     Searching a line for such a pattern can take time exponential in the line's length.
     """
@@ -64,7 +64,7 @@ def may_explode(pattern: str) -> bool:
 
 
 def may_crawl(pattern: str) -> bool:
-    """Tell whether a pattern has more than two open-ended repetitions of a wildcard.
+    """Return whether a pattern has more than two open-ended repetitions of a wildcard.
 
     Searching a line takes time with the power of their number.
     """

@@ -30,7 +30,7 @@ def judge_single_gpu(manifest: Manifest, seen: Observation) -> LevelResult:
 
 
 def is_small(level: Level, seen: RunObservation) -> bool:
-    """Say whether a run on one GPU lacks nothing but a load that NVML's utilisation shows."""
+    """Return whether a run on one GPU lacks only a load that NVML's utilisation shows."""
     if level is not Level.C3 or count_working_gpus(seen.witness):
         return False
     held = any(gpu.peak_memory_mib > 0 for gpu in seen.witness.gpus)

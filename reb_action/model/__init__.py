@@ -1,1 +1,1 @@
-"""The values that pass between the parts; they import nothing of ours but each other."""
+"""The values that pass between the parts; they import only each other from this package."""

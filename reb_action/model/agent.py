@@ -1,4 +1,4 @@
-"""What an agent did and used, and what was seen when its sandbox was frozen."""
+"""What an agent did and used, and the state of its sandbox at the freeze."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Ending(StrEnum):
 
 
 class Protocol(StrEnum):
-    """The task, the user and the rules of the agent phase: ours, or the paper's, rebuilt."""
+    """The task, the user and the rules of the agent phase: the standard ones or the paper's."""
 
     STANDARD = "standard"
     PAPER = "paper"
@@ -44,7 +44,7 @@ class Protocol(StrEnum):
 
 
 class Key(StrEnum):
-    """Where the key of the model was: at the gateway, or with the agent as a stated exception."""
+    """Who held the model's key: the gateway, or the agent itself (`direct-key`)."""
 
     GATEWAY = "gateway"
     DIRECT = "direct"
@@ -78,7 +78,7 @@ class UsageEstimate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VendorRecord:
-    """What the vendor's side did besides answering, as the gateway saw it.
+    """What the vendor did in addition to its answers, as the gateway saw it.
 
     `models` counts answers by the model that gave them. `removed` counts the requests from which a
     tool or content that the vendor would have run or fetched was removed, `offered` those that were
@@ -115,7 +115,7 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """What an agent's own events say of its run; None where they do not say it."""
+    """An agent's run according to the agent's own events; None is unknown."""
 
     ending: Ending | None = None
     detail: str | None = None
@@ -133,7 +133,7 @@ class Resume(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interruption:
-    """A kill of the runner while the agent worked: after how many seconds, and what came then.
+    """A kill of the runner while the agent worked: when it happened and how the trial went on.
 
     `usage` is the gateway's count until then. Seconds and usage of a part are within those of the
     run, unless it was restarted: then they are lost.
@@ -149,12 +149,11 @@ class AgentRun:
     """How the agent ended and what it used. The exit code is evidence, never the verdict.
 
     `usage` is the gateway's count (the agent's own without a gateway), `estimate` bounds the calls
-    that this count lacks, `reported` is what the agent says itself. `cause` is what ended it, if
-    the gateway, the engine or the sandbox knows that; `hits` are the limits that it hit. `invalid`
-    is why the run does not count although the agent finished, such as another model than the
-    requested one. `protocol` is None in trials from before there were protocols. `root` says that
-    the agent was root in its container, `attempts` how often it was started. Time and usage are the
-    sums over `interruptions`.
+    that this count lacks, `reported` is the agent's own count. `cause` is what ended the run, if
+    the gateway, the engine or the sandbox knows it; `hits` are the limits that it hit. `invalid` is
+    why the run does not count although the agent finished, such as another model than the requested
+    one. `protocol` is None in trials older than protocols. `root`: the agent was root in its
+    container. `attempts`: number of starts. Time and usage are the sums over `interruptions`.
     """
 
     agent: str
@@ -201,11 +200,11 @@ class Touched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Freeze:
-    """What was seen when the sandbox was frozen.
+    """The state of the sandbox at the freeze.
 
-    `copies` are files outside of the checkout that stand for tracked modules, and are edited;
-    `shadowing` are untracked modules in it that stand for installed or standard ones. `known_hooks`
-    are those of the interpreter that a package is known for, by the hashes of their files.
+    `copies` are edited files outside the checkout that are imported instead of tracked modules.
+    `shadowing` are untracked modules in the checkout that are imported instead of installed or
+    standard ones. `known_hooks` are start-up hooks of known packages, by the hashes of their files.
     """
 
     report: ReportFault | None
@@ -220,7 +219,7 @@ class Freeze:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedAgent:
-    """One agent; `program` is its pinned package, `missing` what a trial here would fail for."""
+    """One agent; `program` is its pinned package, `missing` what a trial needs and lacks here."""
 
     name: str
     title: str

@@ -7,9 +7,9 @@ from reb_action.model.manifest import Level
 
 
 class Finding(StrEnum):
-    """What a comparison shows of B against A, over all levels and at 5 % for all of them together.
+    """The finding of a comparison of B with A, at 5 % for all levels together.
 
-    `incomplete`: nothing is shown, and trials are missing or invalid.
+    `incomplete`: there is no finding, and trials are missing or invalid.
     """
 
     BETTER = "better"
@@ -45,7 +45,7 @@ class LevelComparison:
     repositories, `adjusted` Holm's over all levels; None where no repository differs. `detectable`
     is the smallest difference that would be found with 80 % probability, with the 5 % divided among
     the levels; None: none would. `repositories_needed` and `attempts_needed` (for each repository)
-    are what the observed difference takes; None where that is unknown, or no number is enough.
+    would find the observed difference; None if that is unknown, or if no number is enough.
     """
 
     level: Level

@@ -1,4 +1,4 @@
-"""Who competes: an id that the user gives, and a digest of everything that decides who ran."""
+"""A contestant: an id that the user gives, and a digest of its definition."""
 
 import re
 from dataclasses import dataclass

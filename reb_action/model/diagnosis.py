@@ -41,7 +41,7 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """What the cause means and what usually mends it; ours alone, so safe to show anywhere."""
+        """What the cause means and what usually fixes it; text of this package, safe to show."""
         return _SENTENCES[self.cause]
 
     @property

@@ -1,4 +1,4 @@
-"""What a benchmark was run for: a commit, perhaps a pull request, and by whose word."""
+"""The event that a benchmark was run for: a commit, and possibly a pull request."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from reb_action.model.github import RunOrder
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Occasion:
-    """A run and what it was for; `commit` is the one that people see, not a merge of GitHub's.
+    """A run and its event; `commit` is the head commit, not GitHub's merge commit.
 
-    `branch` is where the commit came from, None where that is gone or a tag. `fork`: what the run
-    made may have been made up, since its very workflow came from somebody who cannot write here.
+    `branch` is the branch of the commit, None if it was deleted or is a tag. `fork`: the workflow
+    file came from a fork, so the results of the run may be forged.
     """
 
     event: str

@@ -13,9 +13,9 @@ class Party(StrEnum):
 
 
 class FaultCause(StrEnum):
-    """What the gateway, the engine or the sandbox knows of a failure.
+    """The cause of a failure, known from the gateway, the engine or the sandbox.
 
-    `judge/faults.py` says in words what each one means, and which party is at fault.
+    `judge/faults.py` has the words for each cause and the party at fault.
     """
 
     KEY_REFUSED = "key_refused"

@@ -1,6 +1,6 @@
-"""What is said to GitHub and what is read from it: plain values, and the limits they obey.
+"""Values that are written to GitHub or read from it, and their limits.
 
-Limits are the documented ones; where GitHub enforces another, that one.
+The limits are the documented ones, or the enforced ones where GitHub enforces others.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from typing import Final
 COMMENT_CHARACTERS: Final = 65_536
 """A comment's body, in code points, its marker among them."""
 MARKER_CHARACTERS: Final = 160
-"""What a body must leave free for the marker's line."""
+"""Characters of a body that are reserved for the line of the marker."""
 CHECK_BYTES: Final = 65_535
 """A check run's summary, and its text: documented as characters, enforced in UTF-8 bytes."""
 ANNOTATIONS_PER_REQUEST: Final = 50
@@ -23,7 +23,7 @@ TITLE_CHARACTERS: Final = 255
 
 
 class Conclusion(StrEnum):
-    """How a check run ends, as far as we ever say."""
+    """The conclusions of a check run that the benchmark uses."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -78,8 +78,8 @@ class RunOrder:
 class Comment:
     """The one comment of `key` (`[a-z0-9-]{1,64}`) on an issue or pull request.
 
-    The client puts the marker, which carries key and order, before `body`. Without `create` one
-    that is there is brought up to date, so that it does not stay wrong, and none is made.
+    The client puts the marker, with key and order, before `body`. Without `create` an existing
+    comment is updated and no new one is created.
     """
 
     number: int
@@ -90,9 +90,9 @@ class Comment:
 
 
 class Effect(StrEnum):
-    """What a write came to; `OUTDATED`: a newer run was there first and nothing was written.
+    """The result of a write; `OUTDATED`: a newer run wrote first, so nothing was written.
 
-    `UNWANTED`: there was nothing to bring up to date, and nothing was to be made.
+    `UNWANTED`: there was nothing to update, and nothing should be created.
     """
 
     CREATED = "created"
@@ -104,7 +104,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """One write, done; `url` is where a person looks at it."""
+    """One completed write; `url` is its page on GitHub."""
 
     effect: Effect
     url: str
@@ -112,7 +112,7 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkflowRun:
-    """A run of a workflow. `head_repository` is None where its fork was deleted."""
+    """A run of a workflow. `head_repository` is None if its fork was deleted."""
 
     id: int
     attempt: int
@@ -129,7 +129,7 @@ class WorkflowRun:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PullRequest:
-    """An open pull request. `head_repository` is None where its fork was deleted."""
+    """An open pull request. `head_repository` is None if its fork was deleted."""
 
     number: int
     head_sha: str
@@ -143,7 +143,7 @@ class PullRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Artifact:
-    """An artifact of a run; `digest` is `sha256:…` of the zip, None where the server has none."""
+    """An artifact of a run; `digest` is `sha256:…` of the zip, None if the server has none."""
 
     id: int
     name: str
@@ -155,10 +155,10 @@ class Artifact:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pacing:
-    """How hard GitHub is asked. All seconds; writes are what it calls content-creating.
+    """The pace of requests to GitHub, in seconds; writes are its content-creating requests.
 
-    80 such writes are allowed in a minute; `waiting_seconds` is all that a client ever waits for
-    limits to pass, over its whole life.
+    GitHub allows 80 such writes in a minute. `waiting_seconds` is the longest time that one client
+    waits for rate limits, over its whole life.
     """
 
     between_writes: float = 0.8
@@ -169,7 +169,7 @@ class Pacing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """Where GitHub is, as the runner says it, and whose token is used."""
+    """The addresses of GitHub, from the runner's environment, and the token."""
 
     token: str = field(repr=False)
     repository: str

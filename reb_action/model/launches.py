@@ -20,7 +20,7 @@ class GpuLaunches:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessLaunches:
-    """The kernels and CUDA graphs that one process launched; `fault` says why none is counted.
+    """The kernels and CUDA graphs that one process launched; `fault`: why there is no count.
 
     `pid` is the number inside the sandbox, which NVML outside does not use.
     """
@@ -34,11 +34,10 @@ class ProcessLaunches:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launches:
-    """The launches of one run; `not_counted` says why there is no count.
+    """The launches of one run; `not_counted`: why there is no count.
 
-    `decoy_launches` are those of the decoy run, which has to have none. `gpus` is what NVML saw
-    during a second run that was made for the count alone; it is empty where the count is of the
-    first run.
+    `decoy_launches` are those of the decoy run, which must have none. `gpus` is what NVML observed
+    during a second run only for the count; it is empty if the count is of the first run.
     """
 
     processes: tuple[ProcessLaunches, ...] = ()

@@ -9,9 +9,9 @@ RESUME_HOURS: Final = 24.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What a sandbox may use; `seconds` is when it ends by itself, whatever became of us.
+    """What a sandbox may use; after `seconds` it ends by itself, even if `reb` was killed.
 
-    `disk_mib` is None where only the free disk of the machine limits it. In a local sandbox the
+    `disk_mib` is None if only the free disk of the machine limits it. In a local sandbox the
     other sizes are 0: not limited.
     """
 
@@ -38,13 +38,13 @@ class LimitHits:
     disk_full: bool = False
 
     def since(self, before: "LimitHits") -> "LimitHits":
-        """Return what was counted since an earlier look."""
+        """Return the counts since earlier ones."""
         kills = max(self.memory_kills - before.memory_kills, 0)
         refused = max(self.memory_refused - before.memory_refused, 0)
         return replace(
             self,
             memory_kills=kills,
-            # Without a kill the kernel only took back memory of its cache, which is no hit.
+            # Without a kill the kernel only reclaimed cache memory, which is not a hit.
             memory_refused=refused if kills else 0,
             processes_refused=max(self.processes_refused - before.processes_refused, 0),
         )

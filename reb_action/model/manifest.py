@@ -27,7 +27,7 @@ GPU_LEVELS: Final = (Level.C2, Level.C3, Level.C4)
 
 
 class Outcome(StrEnum):
-    """What a level comes to."""
+    """The outcome of a level."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 
 
 class Framework(StrEnum):
-    """Deep learning frameworks that C2 examines and whose genuineness the run levels demand."""
+    """Deep learning frameworks: C2 examines them, and the run levels require them to be genuine."""
 
     TORCH = "torch"
     TENSORFLOW = "tensorflow"
@@ -101,8 +101,8 @@ class Entrypoint:
 
     `argv`, `cwd` and `env` may name `{python}`, `{repo}`, `{out}`, `{files}`, `{assets}` and
     `{ranks}`.
-    `decoy` is the file of the repository that is replaced in the decoy run: the one whose code
-    makes the proofs (see `probe`). `writes` are tracked files that the entry point may change.
+    `decoy` is the repository's file that is replaced in the decoy run: its code produces the
+    proofs (see `probe`). `writes` are tracked files that the entry point may change.
     """
 
     argv: tuple[str, ...]
@@ -129,8 +129,8 @@ class Asset:
 class Oracle:
     """A known-good environment: pinned requirements, then paths of the repository to install.
 
-    `imports` are the requirements, without their dependencies, that only C0 asks for; where it is
-    None, nobody has listed them, and C0 cannot be qualified.
+    `imports` are the additional requirements of C0, installed without their dependencies. If they
+    are not listed (None), C0 cannot be qualified.
     """
 
     python: str = "3.11"
@@ -146,8 +146,8 @@ class Manifest:
     """One repository at one commit, and what each level means for it.
 
     `imports` is the paper's C0 total. `unobtainable` names imports that no index or declared source
-    offers, which the strict C0 does not ask for. `not_applicable` leaves a level out of both
-    scorings, `paper_only` out of the strict one; each with its reason.
+    offers; the strict C0 does not require them. `not_applicable` excludes a level from both
+    scorings, `paper_only` from the strict one; each with its reason.
     """
 
     repository: str

@@ -1,4 +1,4 @@
-"""What the probes saw; observations never judge."""
+"""Observations of the probes; they contain no judgement."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ from reb_action.model.manifest import Framework, Proof
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FrameworkFacts:
-    """What one framework said of itself in the reported interpreter, and whether it is genuine."""
+    """One framework in the reported interpreter: what it reports, and whether it is genuine."""
 
     name: Framework
     imported: bool
@@ -23,9 +23,9 @@ class FrameworkFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlainAnswers:
-    """What a program answers when it is asked as the paper asks, without any proof.
+    """The answers of a program to the questions of the paper's validators, without any proof.
 
-    None says that it gave no answer.
+    None: it gave no answer.
     """
 
     python_version: str | None = None
@@ -36,11 +36,11 @@ class PlainAnswers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interpreter:
-    """What was seen of the reported interpreter; `fault` says why nothing else can be believed.
+    """The reported interpreter as observed; `fault`: why its other answers do not count.
 
-    `path_is_good` says that the paper's path rule holds: the program runs and ends with exit code
-    0. `answers` are those of a program that has a fault and runs; None says that it was not asked.
-    `identity` is a hash of the program, of the links to it and of its pyvenv.cfg.
+    `path_is_good`: the paper's path rule holds, that is, the program runs and ends with exit code
+    0. `answers` are those of a program that has a fault and runs; None: it was not asked.
+    `identity` is a hash of the program, of the symlinks to it and of its pyvenv.cfg.
     """
 
     path: str
@@ -79,14 +79,13 @@ class Absent:
 class ImportsObservation:
     """C0: which imports pyright does not resolve in the agent's interpreter.
 
-    `missing` and `stub_only` are pyright's, for the paper's count. The strict count has a look of
-    its own: `third_party` are the names that somebody has to install, `absent` are the imports of
-    them that find nothing, None in observations of before it was recorded; `hollow` are names
-    behind which there is too little code, `editable` those that only the interpreter's own finders
-    lead to, `optional` those without which the files go on; `local` are the names that the
-    repository itself provides. `fault` says how the environment kept us from looking, so that
-    nothing was found, `invalid` what else kept us from measuring. `hits` are the limits of the
-    sandbox that were hit, at every level.
+    `missing` and `stub_only` come from pyright, for the paper's count. The strict count has its own
+    data: `third_party` are the names that must be installed. `absent` are imports of them that find
+    nothing, None in older observations. `hollow` are names with too little code, `editable` those
+    that only the interpreter's own finders find, `optional` those without which the files still
+    run. `local` are the names that the repository itself provides. `fault`: how the environment
+    prevented the survey. `invalid`: what else prevented it. `hits` are the limits of the sandbox
+    that were hit, at every level.
     """
 
     total: int
@@ -127,7 +126,7 @@ class Library:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Witness:
-    """What was seen from outside while a run went on: its processes and, with GPUs, NVML."""
+    """A run as observed from outside: its processes and, with GPUs, NVML."""
 
     samples: int
     peak_processes: int
@@ -153,7 +152,7 @@ class CudaFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CudaObservation:
-    """C2: the frameworks against the driver; `invalid` says what kept us from measuring."""
+    """C2: the frameworks and the driver; `invalid`: what prevented the measurement."""
 
     frameworks: tuple[CudaFacts, ...]
     witness: Witness
@@ -167,7 +166,7 @@ class CudaObservation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProofObservation:
-    """One proof of an entry point, and what was found."""
+    """One proof of an entry point, and the evidence that was found for it."""
 
     proof: Proof
     satisfied: bool
@@ -176,10 +175,10 @@ class ProofObservation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decoy:
-    """The decoy run: the same command with the repository's code replaced by ours.
+    """The decoy run: the same command with the repository's code replaced by the harness's.
 
-    In an honest environment it ends with our exit code, says our token and proves nothing.
-    `changed` are the tracked files that changed meanwhile.
+    In an honest environment it ends with the decoy's exit code, leaves the decoy's token and no
+    proof. `changed` are the tracked files that changed meanwhile.
     """
 
     exit_code: int | None
@@ -207,12 +206,12 @@ class Rank:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunObservation:
-    """C1, C3, C4: one run of an entry point; `fault` says why it could not even be started.
+    """C1, C3, C4: one run of an entry point; `fault`: why it could not be started.
 
     `survivors` are the names of processes that were still running when the real run or the decoy
-    run had ended. `invalid` says what kept us from measuring.
-    `restored` are the tracked files that were put back before it, `changed` those that changed
-    while it ran, and were put back after it. `launches` is None where nobody asked for a count.
+    run had ended. `invalid`: what prevented the measurement. `restored` are the tracked files that
+    were restored before the run, `changed` those that changed during it and were restored after it.
+    `launches` is None if no count was requested.
     """
 
     argv: tuple[str, ...]

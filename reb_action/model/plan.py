@@ -1,4 +1,4 @@
-"""What a benchmark intends: its contestants and trials, dealt out to the jobs of a matrix."""
+"""The plan of a benchmark: its contestants and trials, assigned to the jobs of a matrix."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from reb_action.model.contestant import MODEL_KEY, Contestant
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedContestant:
-    """Who competes: the agent by its name, its model, and the name of the vendor's key."""
+    """A contestant of a plan: its agent by name, its model, and the name of the vendor's key."""
 
     contestant: Contestant
     agent: str
@@ -50,10 +50,10 @@ class PlannedTrial:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One job of the matrix: mostly one trial; a batch where there are more trials than jobs.
+    """One job of the matrix: usually one trial; a batch if there are more trials than jobs.
 
-    `seconds` is how long its trials took before, or may take where that is not known. All trials of
-    an entry use the vendor's key of the name `key`.
+    `seconds` is the earlier duration of its trials, or the longest possible one if there is none.
+    All trials of an entry use the vendor's key with the name `key`.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """All entries, the longest first, and everyone who competes in them."""
+    """All entries, the longest first, and their contestants."""
 
     entries: tuple[Entry, ...]
     contestants: tuple[PlannedContestant, ...] = ()

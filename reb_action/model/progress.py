@@ -3,4 +3,4 @@
 from collections.abc import Callable
 
 Progress = Callable[[str], None]
-"""Takes one plain line that says what happens now."""
+"""Takes one plain line that describes the current step."""

@@ -1,4 +1,4 @@
-"""What qualifies a cell of the corpus: seen to pass where it must, and to fail elsewhere."""
+"""The qualification of a cell: it passed in a correct environment and failed in wrong ones."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from reb_action.model.manifest import Level, Outcome
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
-    """One environment, and what the level came to in it."""
+    """One environment, and the outcome of the level in it."""
 
     environment: str
     outcome: Outcome
@@ -19,11 +19,11 @@ class Control:
 class Qualification:
     """One cell (a repository's level): its positive control and its sabotaged environments.
 
-    `run` is the SHA-256 of what was run (see `corpus`), `framework` the version that the
-    positive control's interpreter named, `hardware` the machine, `date` the day (ISO 8601).
-    `left_out` are files of the commit that the checkout lacked, none of which the level reads.
-    `limits` are those of the container in which the positive control passed, None where there were
-    none, as in a local sandbox, and in records of before they were kept.
+    `run` is the SHA-256 of the command and its inputs (see `corpus`), `framework` the version
+    reported by the positive control's interpreter, `hardware` the machine, `date` the day (ISO
+    8601). `left_out` are files of the commit that the checkout lacked; the level reads none of
+    them. `limits` are those of the container in which the positive control passed; None if there
+    were none, as in a local sandbox, and in older records.
     """
 
     repository: str

@@ -1,4 +1,4 @@
-"""What a board remembers: one small record for each trial of each run, and the runs in order."""
+"""The records of a leaderboard: one for each trial of each run, and the runs in order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,10 +20,10 @@ UNKNOWN_SCORING: Final = 0
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Edition:
-    """What makes trials of a repository comparable: they are compared only if all three are equal.
+    """The edition of a repository: its trials are compared only if all three values are equal.
 
-    `commit` is the repository's commit in its manifest, `manifest` the SHA-256 of all in the
-    manifest that decides an outcome. Both are "" where they are not known.
+    `commit` is the repository's commit in its manifest, `manifest` the SHA-256 of the parts of the
+    manifest that decide an outcome. Both are "" if unknown.
     """
 
     scoring: int
@@ -59,9 +59,9 @@ class Hardware:
 class Record:
     """One trial of one run: (repository, contestant, attempt), its result and how it was measured.
 
-    `complete` says that everything that was asked for was measured. A trial without a verdict has
-    no `row`, and `absent` says why. `image` is the sandbox's image as it was named, with its digest
-    if that pins it. `inapplicable` and `imports` are what the trial says of the repository.
+    `complete`: everything requested was measured. A trial without a verdict has no `row`, and
+    `absent` is the reason. `image` is the sandbox's image by the name that the user gave.
+    `inapplicable` and `imports` are facts about the repository.
     """
 
     trial: str
@@ -85,7 +85,7 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """The digest of the contestant's definition, "" where it is not known."""
+        """The digest of the contestant's definition, "" if unknown."""
         contestant = None if self.row is None else self.row.contestant
         return "" if contestant is None else contestant.digest
 

@@ -1,4 +1,4 @@
-"""The report in which an agent claims what it built, and why a report cannot be used."""
+"""The report with the claims of an agent, and the faults that make a report unusable."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from typing import Final
 class FieldFault:
     """One field of the report that breaks the contract; the rest of the report is used.
 
-    `field` is `report.json` where the text itself is at fault.
+    `field` is `report.json` if the text itself is at fault.
     """
 
     field: str
@@ -21,8 +21,8 @@ class FieldFault:
 class Report:
     """What the agent claims; None says "not verified", or that the field cannot be used.
 
-    `python_path` is empty where the report names no interpreter that can be run: nothing can be
-    measured then, but its other claims are still claims. Unknown fields are not kept.
+    `python_path` is empty if the report names no interpreter that can be run. Then nothing can be
+    measured, but the other claims still count. Unknown fields are not kept.
     """
 
     python_path: str
@@ -61,7 +61,7 @@ class ReportFaultKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReportFault:
-    """There is no usable report, and precisely why; an expected outcome, hence a value."""
+    """Why there is no usable report. This outcome is expected, so it is a value, not an error."""
 
     kind: ReportFaultKind
     message: str

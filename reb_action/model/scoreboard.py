@@ -42,9 +42,9 @@ class Share:
 class Imports:
     """C0 over trials: imports missing of all; smaller is better.
 
-    `most` is the other end where the number is only known as a range: a published one, or one
-    with unseen trials, whose imports may all be missing. `unknown` are trials that count and
-    whose number of imports nobody knows; they are in none of the numbers.
+    `most` is the upper end if the number is known as a range only: a published number, or one with
+    unseen trials, which may miss all imports. `unknown` counts trials with an unknown number of
+    imports; no other number includes them.
     """
 
     missing: int
@@ -67,7 +67,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spent:
-    """What an agent's trials took: tokens, US dollars, seconds of its own clock, bytes on disk."""
+    """What an agent's trials used: tokens, US dollars, seconds of the agent phase, disk bytes."""
 
     input_tokens: Known = field(default_factory=Known)
     output_tokens: Known = field(default_factory=Known)
@@ -124,7 +124,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrialRow:
-    """One trial that has a verdict; `cells` and `imports` lack what it was not asked for."""
+    """One trial with a verdict; `cells` and `imports` lack levels that were not requested."""
 
     trial: str
     repository: str
@@ -165,7 +165,7 @@ class TrialRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PublishedCounts:
-    """What a paper counted for one agent; of C0 only a range may be known, None is unknown."""
+    """The counts of a paper for one agent; C0 may be known as a range only; None is unknown."""
 
     agent: str
     model: str
@@ -189,7 +189,7 @@ class Publication:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
-    """One row of the paper, which stands beside ours: by its own scoring, one run of each."""
+    """One published row of the paper: by its own scoring, with one run for each repository."""
 
     agent: str
     model: str
@@ -203,9 +203,9 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scoreboard:
-    """All trials of a plan, or of a folder; incomplete where a trial is missing or invalid.
+    """All trials of a plan or of a folder; incomplete if a trial is missing or invalid.
 
-    `missing` maps a planned trial to why it has no verdict, `invalid` one to what went wrong.
+    `missing` maps a planned trial to the reason why it has no verdict, `invalid` to the fault.
     """
 
     reb: str

@@ -1,4 +1,4 @@
-"""What the judge says: claims beside observations, levels, the whole trial."""
+"""The results of the judge: for claims, for levels, and for the whole trial."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.report import FieldFault, ReportFault
 
 UNASKED: Final = "not measured: this trial was asked to leave it out"
-"""The reason of a level that was not asked for, whatever else befell the trial."""
+"""The reason of a level that was not requested."""
 
 
 class ClaimKind(StrEnum):
@@ -24,7 +24,7 @@ class ClaimKind(StrEnum):
 
 
 class Standing(StrEnum):
-    """How a claim stands beside the observations."""
+    """The result of comparing a claim with the observations."""
 
     SUPPORTED = "supported"
     REFUTED = "refuted"
@@ -41,11 +41,11 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """One checkable claim of the report beside what was observed, and where.
+    """One checkable claim of the report, the observation that it is compared with, and its source.
 
-    `standing` is by our rules of evidence, `hallucinations` how often the paper counts the claim:
-    it also counts what an interpreter that cannot be used does not confirm. An under-claim is shown
-    and not counted.
+    `standing` follows the strict rules. `hallucinations` is how often the paper counts the claim:
+    the paper also counts claims that an unusable interpreter does not confirm. An under-claim is
+    shown and not counted.
     """
 
     field: str
@@ -107,17 +107,17 @@ class LevelResult:
 
     @property
     def unasked(self) -> bool:
-        """Whether the trial was not asked for it: then it is no fault and never counts."""
+        """Whether the level was not requested: then it is not a fault and never counts."""
         return self.outcome is Outcome.INVALID and self.reason == UNASKED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """The verdict on a trial; a function of the artifact alone, without a clock.
+    """The verdict on a trial: a pure function of the artifact, independent of the time.
 
-    `evidence` maps each file that was judged to its SHA-256. `report_fault` says why no level could
-    be measured with the report; `field_faults` are its other breaches of the contract. `survivors`
-    are the processes that the agent or a command of the harness in its environment left running.
+    `evidence` maps each judged file to its SHA-256. `report_fault` is why the report blocks all
+    levels; `field_faults` are its other violations of the contract. `survivors` are the processes
+    that the agent, or a command of the harness in its environment, left running.
     """
 
     trial: str

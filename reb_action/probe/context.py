@@ -111,7 +111,7 @@ def reveal(mount: Path, manifest: Manifest) -> None:
 
 
 def _holds(place: Path, wanted: Mapping[str, bytes]) -> bool:
-    """Say whether a folder has just these regular files, links to folders being none."""
+    """Return whether a folder has just these regular files, links to folders being none."""
     if place.is_symlink() or not place.is_dir():
         return False
     found = (path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())

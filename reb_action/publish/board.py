@@ -62,7 +62,7 @@ def merge(
 
 
 def is_removed(record: Record, removed: str) -> bool:
-    """Say whether removed.txt names a record: a trial's id or a pattern, and perhaps a run's id."""
+    """Return whether removed.txt has a record: by a trial's id or pattern, perhaps a run's id."""
     for line in removed.splitlines():
         words = line.split("#", 1)[0].split()
         names_run = len(words) == 1 or words[1:2] == [str(record.run.order.run_id)]

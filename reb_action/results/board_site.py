@@ -18,7 +18,7 @@ _EARLIER: Final = "earlier"
 
 
 def is_board(folder: Path) -> bool:
-    """Say whether a folder is a checkout of a leaderboard's branch."""
+    """Return whether a folder is a checkout of a leaderboard's branch."""
     return (folder / records_of.FOLDER).is_dir()
 
 
@@ -53,7 +53,7 @@ def render_board(
 
 
 def is_generated(path: str) -> bool:
-    """Say whether a file of a branch is written by reb; all others belong to somebody else."""
+    """Return whether a file of a branch is written by reb; all others belong to somebody else."""
     folders = ("badges/", f"{records_of.PAGES}/", f"{records_of.FOLDER}/", f"{_EARLIER}/")
     files = ("index.html", "trials.html", "scoreboard.json", ".nojekyll", "commit.txt")
     return path in files or path.startswith(folders)

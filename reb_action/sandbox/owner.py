@@ -47,7 +47,7 @@ def make_trace(spec: SandboxSpec) -> Trace:
 
 
 def is_leftover(trace: Trace, *, alive: Alive) -> bool:
-    """Say whether a sandbox may be removed by others than its own session.
+    """Return whether a sandbox may be removed by others than its own session.
 
     It may when its lease is over; or when it was made on this machine and the machine has been
     started again since, or its session is over. Another machine's sandbox is left alone.

@@ -172,7 +172,7 @@ class Sandbox(Protocol):
         ...
 
     def owns(self, pid: int) -> bool:
-        """Say whether a process of this machine, by its number here, belongs to the sandbox."""
+        """Return whether a process of this machine, by its number here, belongs to the sandbox."""
         ...
 
     def find_hits(self) -> LimitHits:

@@ -93,7 +93,7 @@ def compare(
 
 
 def has_changes(found: Iterable[LevelChange]) -> bool:
-    """Tell whether any pair is fixed or broken."""
+    """Return whether any pair is fixed or broken."""
     return any(one.of(Turn.FIXED) or one.of(Turn.BROKEN) for one in found)
 
 

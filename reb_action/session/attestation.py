@@ -30,7 +30,7 @@ _PREDICATE: Final = "https://slsa.dev/provenance/v1"
 _WORKFLOW_FIELD: Final = policy.OIDCBuildSignerURI.oid
 _RUN_FIELD: Final = policy.OIDCRunInvocationURI.oid
 
-# sigstore warns that it works offline, which is what we want.
+# sigstore warns about its offline mode, which is intended here.
 logging.getLogger("sigstore").addHandler(logging.NullHandler())
 
 
@@ -55,7 +55,7 @@ def find(bundle: Path, digest: str, signer: Signer, trusted_root: Path | None) -
 
 
 def _split(data: bytes) -> Iterator[bytes]:
-    """Yield the one bundle, or the bundle of each line."""
+    """Yield the only bundle of a file, or one bundle for each line."""
     lines = [line.strip() for line in data.splitlines() if line.strip()]
     each_line = all(line.startswith(b"{") and line.endswith(b"}") for line in lines)
     yield from lines if each_line else [data]
@@ -72,7 +72,7 @@ def _parse(data: bytes, name: str) -> Bundle:
 
 
 def _describe_form(data: bytes) -> str:
-    """Return what a file is, whose own error tells of the library that reads it."""
+    """Return why a file is not an attestation; sigstore's error names only its own classes."""
     try:
         documents.parse_json(data)
     except documents.NotJsonError:
@@ -125,7 +125,7 @@ class _Unparsed(Protocol):
 def _field(certificate: Certificate, field: ObjectIdentifier) -> str:
     extension = certificate.extensions.get_extension_for_oid(field).value
     data = cast(_Unparsed, extension).value
-    # DER's UTF8String: a length of up to 127 is one byte, a longer one says how many it takes.
+    # DER's UTF8String: a length up to 127 is one byte; a longer one starts with its byte count.
     if len(data) < 2 or data[0] != 0x0C:
         raise ValueError(f"the certificate's field {field.dotted_string} is not text")
     skip = 2 if data[1] < 0x80 else 2 + (data[1] & 0x7F)

@@ -73,10 +73,10 @@ def read(layout: SessionLayout) -> Evidence:
 
 
 def seal(layout: SessionLayout) -> None:
-    """Take credentials out of what becomes evidence; harmless when done again.
+    """Redact credentials in the files that become evidence; a second call changes nothing.
 
-    By their shape out of the agent's log alone, since documents of ours hold hashes; by value,
-    where the sandbox was given any, out of everything.
+    Only the agent's log is searched for the forms of credentials, because hashes in documents look
+    similar. The values of secrets that the sandbox was given are removed from all files.
     """
     secrets = session_secrets.values(layout)
     everything = layout.folder.rglob("*") if secrets else ()
@@ -90,9 +90,9 @@ def seal(layout: SessionLayout) -> None:
 
 
 def hashes(layout: SessionLayout) -> dict[str, str]:
-    """Return the SHA-256 of every file of the folder that is evidence, by its relative path.
+    """Return the SHA-256 of every evidence file of the folder, by its relative path.
 
-    Of the session only what never changes counts: not how far it is, nor whose process it was.
+    The hash of the session covers its constant part only, not its phase and its process.
     """
     single = (layout.agent_run, layout.report, layout.freeze, layout.interpreter, layout.agent_log)
     levels = sorted((layout.folder / "levels").glob("C?.*"))
@@ -123,7 +123,7 @@ def _session_sha256(layout: SessionLayout) -> str:
 
 
 def excerpt(log: Path) -> str:
-    """Return the head and the tail of a log, which may be long; empty where there is none."""
+    """Return the head and the tail of a log, which may be long; empty if there is no log."""
     if not log.is_file() or log.is_symlink():
         return ""
     return _head_and_tail(log).decode("utf-8", "replace")

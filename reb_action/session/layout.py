@@ -22,14 +22,14 @@ class SessionLayout:
 
     @property
     def agent_log(self) -> Path:
-        """What the agent printed, both streams, capped."""
+        """The agent's output, both streams, limited in size."""
         return self.folder / "agent.log"
 
     @property
     def trajectory(self) -> Path:
-        """What the agent says of its own run: `stdout`, and `sessions/` with files it wrote.
+        """The agent's own record of its run: `stdout`, and `sessions/` with files that it wrote.
 
-        `trajectory.json` beside them is the same in the form that all agents share.
+        `trajectory.json` in the same folder has the run in a format that all agents share.
         """
         return self.folder / "trajectory"
 
@@ -60,12 +60,12 @@ class SessionLayout:
 
     @property
     def freeze(self) -> Path:
-        """What was seen when the sandbox was frozen."""
+        """The state of the sandbox at the freeze."""
         return self.folder / "freeze.json"
 
     @property
     def interpreter(self) -> Path:
-        """What was seen of the reported interpreter."""
+        """The observation of the reported interpreter."""
         return self.folder / "interpreter.json"
 
     @property
@@ -90,17 +90,17 @@ class SessionLayout:
 
     @property
     def secrets(self) -> Path:
-        """Values that the sandbox was given and that nobody may read."""
+        """Secrets that the sandbox was given; only the harness may read them."""
         return self.work / "secrets.json"
 
     @property
     def progress(self) -> Path:
-        """How far the agent has come, to resume a trial; gone when the agent has ended."""
+        """The agent's progress, to resume a trial; removed when the agent has ended."""
         return self.folder / "progress.json"
 
     @property
     def ledger(self) -> Path:
-        """The counts of the gateway, to resume a trial; gone when the agent has ended."""
+        """The counts of the gateway, to resume a trial; removed when the agent has ended."""
         return self.folder / "ledger.json"
 
     @property
@@ -114,9 +114,9 @@ class SessionLayout:
         return self.work / "mount"
 
     def observation(self, level: str) -> Path:
-        """Return where the observation of one level is kept."""
+        """Return the path of the observation of one level."""
         return self.folder / "levels" / f"{level}.json"
 
     def log(self, level: str) -> Path:
-        """Return where the log of one level is kept."""
+        """Return the path of the log of one level."""
         return self.folder / "levels" / f"{level}.log"

@@ -9,9 +9,9 @@ from reb_action.session import state
 
 
 def clear(folder: Path, *, by: str) -> None:
-    """Empty a folder that the command `by` has filled before, or make it; mark it as filled.
+    """Empty a folder that the command `by` has filled before, or create it, and mark it.
 
-    Raises UsageError where something else is in it, or where that command is still at work there.
+    Raises UsageError if the folder has other content, or if that command still runs there.
     """
     mark = folder / f".{by}"
     if mark.is_file():

@@ -16,8 +16,8 @@ _WRITE_SECONDS: Final = 1.0
 class AgentProgress:
     """The agent's seconds so far, those of earlier parts included, and how its command ended.
 
-    `has_begun` says that its command was started, `has_ended` that the command is over; the other
-    values are those of `Ended`.
+    `has_begun`: its command was started. `has_ended`: the command is over. The other values are
+    those of `Ended`.
     """
 
     has_begun: bool = False
@@ -46,7 +46,7 @@ def save_progress(layout: SessionLayout, progress: AgentProgress) -> None:
 
 
 class ProgressClock:
-    """Keeps the agent's seconds on disk while its command runs; `before` is what came earlier."""
+    """Keeps the agent's seconds on disk while its command runs; `before` is earlier progress."""
 
     def __init__(self, layout: SessionLayout, before: AgentProgress) -> None:
         self._layout = layout

@@ -42,7 +42,7 @@ ENVIRONMENT: Final = (
     "ESPEAK_DATA_PATH",
     "PHONEMIZER_ESPEAK_LIBRARY",
 )
-"""What a report's `environment` may set; PATH is put in front. LD_PRELOAD and PYTHON* never."""
+"""Variables that a report's `environment` may set; PATH is prepended. No LD_PRELOAD, no PYTHON*."""
 
 FAULTS_SHOWN: Final = 40
 """A report has 15 fields of its own and 10 variables; a hostile one has as many as it likes."""
@@ -54,7 +54,7 @@ _WHOLE: Final = "report.json"
 
 
 def parse(data: bytes) -> Report | ReportFault:
-    """Return what the agent claims, or precisely why its report is unusable; never raises."""
+    """Return the agent's claims, or the exact reason why its report is unusable; never raises."""
     if len(data) > LIMIT_BYTES:
         return fault(ReportFaultKind.TOO_LARGE)
     try:
@@ -118,7 +118,7 @@ def _variable_faults(environment: Mapping[str, Json]) -> Iterator[FieldFault]:
 
 
 def _first(faults: list[FieldFault]) -> tuple[FieldFault, ...]:
-    """Return the first faults: those that C5 looks at, then the others, which may be endless."""
+    """Return the first faults: those that matter to C5, then the others, which may be many."""
     ordered = sorted(faults, key=lambda one: one.field not in PAPER_FIELDS)
     more = len(faults) - FAULTS_SHOWN
     rest = FieldFault(field=_WHOLE, message=f"{more} more faults are not listed")

@@ -9,14 +9,14 @@ from typing import Final
 from reb_action.errors import PlaceError
 from reb_action.session.layout import SessionLayout
 
-# The logs of an agent and of the levels, redacted anew, beside the documents.
+# For the redacted logs of the agent and the levels, and for the documents.
 RESERVE_BYTES: Final = 64 << 20
-# A disk can also have no room for another file, whatever its size.
+# A disk can also run out of inodes.
 _FILES: Final = 32
 
 
 def hold(layout: SessionLayout) -> None:
-    """Take the space; raises PlaceError if the disk has no more than that left."""
+    """Reserve the space; raises PlaceError if the disk has no more than that left."""
     if not _take(layout, RESERVE_BYTES):
         raise PlaceError(
             f"the disk of {layout.folder} has less than {RESERVE_BYTES >> 20} MiB or {_FILES} files"
@@ -26,9 +26,9 @@ def hold(layout: SessionLayout) -> None:
 
 @contextmanager
 def lend(layout: SessionLayout) -> Generator[None]:
-    """Give the space to what is written within, and take back what is left of it.
+    """Release the space for writes within this context, and reserve the rest afterwards.
 
-    Nothing of the agent may run meanwhile: it would use up the space.
+    No process of the agent may run meanwhile: it would use up the space.
     """
     is_held = layout.reserve.is_dir() and not layout.reserve.is_symlink()
     # In a local sandbox without namespaces the agent can put anything in its place.
@@ -44,7 +44,7 @@ def lend(layout: SessionLayout) -> Generator[None]:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Say whether an error is about a disk that is full, ours or the engine's."""
+    """Return whether an error means a full disk, of this machine or of the engine."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     return os.strerror(errno.ENOSPC).lower() in str(error).lower()

@@ -1,4 +1,4 @@
-"""Who has to have signed the evidence of a trial, and what a signature of it says."""
+"""The required signer of a trial's evidence, and the content of a verified signature."""
 
 import re
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ _TAG: Final = re.compile(r"refs/tags/\S+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signer:
-    """Whose signature counts: a run of `repository` in which `workflow` signed.
+    """The required signer: a run of `repository` in which `workflow` signed.
 
-    `workflow` may name a ref (`...yml@refs/heads/main`). Without one any tag counts, but neither a
-    branch nor a commit: GitHub also runs a commit that only a fork of the repository has.
+    `workflow` may name a ref (`...yml@refs/heads/main`). Without a ref any tag is accepted, but no
+    branch and no commit: GitHub also runs a commit that only a fork of the repository has.
     """
 
     repository: str
     workflow: str = WORKFLOW
 
     def __post_init__(self) -> None:
-        """Raise UsageError for what no certificate can name."""
+        """Raise UsageError for a name that no certificate can contain."""
         if not _REPOSITORY.fullmatch(self.repository):
             raise UsageError(f"--repository {self.repository!r} is not of the form OWNER/NAME")
         if not _WORKFLOW.fullmatch(self.workflow):
@@ -39,7 +39,7 @@ class Signer:
             )
 
     def accepts(self, workflow: str) -> bool:
-        """Tell whether a workflow with its ref is the one that is expected."""
+        """Return whether a workflow with its ref is the expected one."""
         if "@" in self.workflow:
             return workflow == self.workflow
         path, _, ref = workflow.partition("@")
@@ -48,7 +48,7 @@ class Signer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attestation:
-    """What a verified attestation says: the workflow and the run that signed, and the digests."""
+    """A verified attestation: the workflow and the run that signed, and the digests."""
 
     workflow: str
     run: str

@@ -46,10 +46,10 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelChoice:
-    """Which model an agent asks, where that is, and what it may spend; never its key.
+    """The model of an agent, its address and its budgets; never its key.
 
     `prices` is the user's price list. With `any_model` answers of another model count. With
-    `preflight` it is asked once before the agent starts.
+    `preflight` a test request is sent before the agent starts.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentChoice:
-    """Which agent, as the user said it; `hosts` is what it may reach where not all is open."""
+    """The user's choice of an agent; `hosts` are the allowed hosts if the network is not open."""
 
     name: str
     argument: str | None
@@ -99,7 +99,7 @@ def load(layout: SessionLayout) -> Session:
 
 
 def demand_trial(layout: SessionLayout) -> None:
-    """Raise UsageError where a folder does not exist or has no trial."""
+    """Raise UsageError if a folder does not exist or has no trial."""
     if not layout.session.exists():
         raise UsageError(f"there is no trial in {layout.folder}; name the folder of a trial")
 
@@ -130,9 +130,9 @@ def save(layout: SessionLayout, session: Session) -> Session:
 
 
 def advance(layout: SessionLayout, phase: Phase) -> Session:
-    """Record that a trial has reached a phase; raises UsageError where it is already further.
+    """Record that a trial has reached a phase; raises UsageError if it is already further.
 
-    A step that runs on after `reb stop` must not make a stopped trial look alive again.
+    A step that continues after `reb stop` must not mark a stopped trial as running.
     """
     session = load(layout)
     if _ORDER.index(phase) < _ORDER.index(session.phase):
@@ -154,7 +154,7 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
         raise UsageError(f"another step is at work in {layout.folder}; wait until it has ended")
     owner = session.owner
     if not _goes_on(owner):
-        # The caller that started the trial is gone; the caller of this step takes it over.
+        # The process that started the trial has ended; the caller of this step takes over.
         owner = process(os.getppid())
     session = save(layout, replace(session, owner=owner, busy=process(os.getpid())))
     try:
@@ -165,7 +165,7 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
 
 
 def is_alive(trace: Trace) -> bool:
-    """Say whether the session of a sandbox still runs: not stopped, its caller and step alive.
+    """Return whether the session of a sandbox still runs: not stopped, caller and step alive.
 
     Each step is a process of its own, so between steps only the caller is alive: the runner's
     worker, or a shell. A step that was killed stays in the document as `busy`.
@@ -183,9 +183,9 @@ def is_alive(trace: Trace) -> bool:
 
 
 def find_resumable_end(trace: Trace, *, hours: float) -> str | None:
-    """Return until when a trial whose step was killed can be resumed; None if it cannot.
+    """Return the time until which a trial with a killed step can be resumed, or None.
 
-    That is `hours` after its last sign of life.
+    That is `hours` after its last change.
     """
     layout = SessionLayout(folder=Path(trace.mount).parent.parent)
     try:
@@ -202,12 +202,12 @@ def find_resumable_end(trace: Trace, *, hours: float) -> str | None:
 
 
 def is_interrupted(session: Session) -> bool:
-    """Say whether a trial has a sandbox and none of its processes: its next step can go on."""
+    """Return whether a trial has a sandbox and no running process: its next step can continue."""
     return session.phase not in (Phase.STARTING, Phase.STOPPED) and not goes_on(session)
 
 
 def goes_on(session: Session) -> bool:
-    """Say whether a trial is not stopped, and both its caller and its step, if any, are alive."""
+    """Return whether a trial is not stopped, and its caller and its step, if any, are alive."""
     if session.phase is Phase.STOPPED:
         return False
     return all(_goes_on(one) for one in (session.owner, session.busy) if one is not None)
@@ -219,7 +219,7 @@ def mark(path: Path, one: Process) -> None:
 
 
 def goes_on_in(path: Path) -> bool:
-    """Say whether another process was written down and is still at work; nonsense names none."""
+    """Return whether the recorded process of another trial still runs; False if malformed."""
     found = re.fullmatch(r"(\d{1,9}) (\d{1,18})\n", path.read_text("utf-8", "replace"), re.ASCII)
     if found is None or int(found[1]) == os.getpid():
         return False

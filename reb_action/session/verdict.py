@@ -1,4 +1,4 @@
-"""Judges the folder of a trial: for the first time, or again from the artifact alone."""
+"""Judges the folder of a trial: for the first time, or again from the artifact only."""
 
 import dataclasses
 import hashlib
@@ -18,7 +18,7 @@ UNSIGNED: Final = (
     "unsigned: the hashes of this folder show accidental changes only, since whoever changes it can"
     " compute them anew"
 )
-"""What is to be known of a folder whose signature was not checked."""
+"""The note on a folder without a checked signature."""
 
 _SPARED: Final = "trajectory/"
 
@@ -68,7 +68,7 @@ def verify_signature(
     The verdict has the hashes of all evidence, so a signature of it is one of everything.
     """
     try:
-        # It imports sigstore, an optional extra, which only those need who check a signature.
+        # It imports sigstore, an optional extra, which only the check of a signature needs.
         from reb_action.session import attestation  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ToolchainError(
@@ -78,7 +78,7 @@ def verify_signature(
 
 
 def subjects(places: Mapping[str, SessionLayout]) -> str:
-    """Return the lines that an attestation of these trials signs, in the form of sha256sum.
+    """Return the lines that an attestation of these trials signs, in sha256sum's format.
 
     Raises SignatureError above the number that one attestation can have.
     """
@@ -96,7 +96,7 @@ def _digest(layout: SessionLayout) -> str:
 
 
 def _with_spared(now: Verdict, written: Verdict) -> Verdict:
-    """Take over the hashes of trajectories that are not here: what is published is without."""
+    """Keep the verdict's hashes of missing trajectories: published folders do not have them."""
     spared = {path: sha for path, sha in written.evidence.items() if path.startswith(_SPARED)}
     return dataclasses.replace(now, evidence={**spared, **now.evidence})
 

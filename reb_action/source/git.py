@@ -74,7 +74,7 @@ def try_git(
 
 
 def has_commit(git_dir: Path, commit: str) -> bool:
-    """Say whether a git folder has a commit of this full id; a git that cannot tell raises."""
+    """Return whether a git folder has a commit of this full id; a git that cannot tell raises."""
     to, wanted = "look the commit up", f"{commit}^{{commit}}"
     argv = ("git", f"--git-dir={git_dir}", "rev-parse", "--quiet", "--verify", wanted)
     code, _, stderr = _run(argv, seconds=SECONDS, protocol="none")

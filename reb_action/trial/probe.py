@@ -69,7 +69,7 @@ def _demand_agent(layout: SessionLayout, session: Session) -> None:
 
 
 def _is_observable(evidence: Evidence, level: Level) -> bool:
-    """Say whether report, interpreter, manifest and GPUs allow an observation of a level."""
+    """Return whether report, interpreter, manifest and GPUs allow an observation of a level."""
     if not isinstance(evidence.report, Report) or evidence.interpreter is None:
         return False
     manifest = evidence.trial.manifest

@@ -117,7 +117,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
 
 
 def _is_root(options: Options, chosen: AgentSpec) -> bool:
-    """Say whether the agent is root, as in the paper; in a container alone."""
+    """Return whether the agent is root, as in the paper; in a container alone."""
     is_paper = options.agent.protocol is Protocol.PAPER
     return is_paper and chosen.paper.root and options.kind is Kind.DOCKER
 
@@ -151,7 +151,7 @@ def _session(
 
 
 def _has_gateway(options: Options) -> bool:
-    """Say whether the container has to be joined to a gateway; a local sandbox is beside it."""
+    """Return whether the container has to be joined to a gateway; a local sandbox is beside it."""
     model = options.agent.model
     asked = model is not None and model.key is Key.GATEWAY
     return options.kind is Kind.DOCKER and (asked or options.network is Network.ALLOWED)

@@ -1,8 +1,8 @@
 """Sets a repository up without a model: `baseline.py pip|uv`, in the repository's folder.
 
-It does what a newcomer tries first, each command once: install the project (`-e .`, else `.`), then
-each requirement file. It guesses nothing and repairs nothing, so that an agent's lead over it is
-the agent's own work. At 80 % of the time it stops and reports what it has measured.
+It runs the commands that a newcomer tries first, each once: install the project (`-e .`, else `.`),
+then each requirement file. It does not guess or repair anything, so an agent's lead over it is the
+agent's own work. At 80 % of the time it stops and reports its measurements.
 
 Standard library only, Python 3.8 syntax: it runs inside a sandbox, in the system's Python.
 """
@@ -41,7 +41,7 @@ OTHER_PURPOSE = re.compile(
 
 
 class Bench:
-    """The environment in the making: what it is made of, what was done, what time is left."""
+    """The environment under construction: its files, the commands so far, the time left."""
 
     def __init__(self, tool: str, environ: dict[str, str]) -> None:
         self.tool = tool
@@ -63,7 +63,7 @@ class Bench:
         sys.stdout.flush()
 
     def run(self, *argv: str) -> bool:
-        """Run a command within the time that is left, and note what came of it."""
+        """Run a command within the time that is left, and record its result."""
         left = self.stop_installing - time.monotonic()
         shown = " ".join(argv).replace(str(self.home), "~")
         if left < 1:
@@ -82,7 +82,7 @@ class Bench:
 
 
 def main() -> int:
-    """Build what can be built; a report is written in any case."""
+    """Build the environment as far as possible; a report is written in any case."""
     bench = Bench(sys.argv[1], dict(os.environ))
     if make_environment(bench):
         write_report(bench)
@@ -135,7 +135,7 @@ def restore(bench: Bench) -> None:
 
 
 def write_report(bench: Bench) -> None:
-    """Write the report from what the environment's own interpreter says of itself."""
+    """Write the report from the answers of the environment's own interpreter."""
     exists = bench.python.exists()
     python = str(bench.python) if exists else sys.executable
     seen = measure(python, seconds=bench.stop_measuring - time.monotonic())
@@ -156,7 +156,7 @@ def write_report(bench: Bench) -> None:
 
 
 def measure(python: str, *, seconds: float) -> dict[str, object]:
-    """Return what an interpreter says of itself; what it does not answer is left out."""
+    """Return the versions and devices that an interpreter reports; missing answers are left out."""
     try:
         done = subprocess.run(
             [python, "-c", MEASURE],

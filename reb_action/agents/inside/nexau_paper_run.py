@@ -1,8 +1,8 @@
 """Runs the paper's NexAU (0.3.4) with a configuration and a task: `... AGENT.yaml PROMPT.md`.
 
-This version has no stream of events, so only the last one is written, as newer versions name it.
-The process ends itself, whatever the framework's threads still do. It runs in NexAU's Python, which
-has no other module of this package.
+This version has no stream of events. So only the last event is written, with the name that newer
+versions use. The process ends itself even if threads of the framework still run. It runs in NexAU's
+Python, which has no other module of this package.
 """
 
 import importlib

@@ -1,8 +1,8 @@
 """Packs what an agent wrote about its run: the newest files that match patterns below a folder.
 
 Started as `python -I -c TEXT FOLDER FILES BYTES PATTERN...` with this text, in the sandbox's own
-Python; a tar archive goes to standard output. It follows no symbolic link, in no part of a path,
-and passes over what cannot be read. Standard library only, Python 3.8 syntax.
+Python; a tar archive goes to standard output. It follows no symlink in any part of a path, and
+skips unreadable files. Standard library only, Python 3.8 syntax.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def look(
     at: tuple[str, ...],
     found: list[tuple[float, tuple[str, ...]]],
 ) -> None:
-    """Add the files below an open folder that match what is left of the patterns."""
+    """Add the files in an open folder that match the rest of the patterns."""
     for name in os.listdir(folder):
         left = below(wanted, name)
         if not left:
@@ -62,7 +62,7 @@ def look(
 
 
 def below(wanted: set[tuple[str, ...]], name: str) -> set[tuple[str, ...]]:
-    """Return what is left of patterns after a name; as for a shell, `*` begins with no dot."""
+    """Return the rest of the patterns after a name; as in a shell, `*` matches no leading dot."""
     left: set[tuple[str, ...]] = set()
     for pattern in filter(None, wanted):
         seen = pattern[0].startswith(".") or not name.startswith(".")
@@ -75,7 +75,7 @@ def below(wanted: set[tuple[str, ...]], name: str) -> set[tuple[str, ...]]:
 
 
 def read(top: int, place: tuple[str, ...], limit: int) -> bytes | None:
-    """Return a regular file's content; None where it is none, or none any more."""
+    """Return a regular file's content; None if it is not a regular file, or not any more."""
     at = os.dup(top)
     try:
         for name in place[:-1]:

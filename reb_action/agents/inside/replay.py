@@ -1,8 +1,8 @@
 """Plays a recorded folder inside a sandbox: `replay.py FOLDER`, in the repository's folder.
 
-Runs `run.sh` with sh, or else `run.py` with this interpreter, where there is one. If no report is
-there afterwards, `report.json` of the folder becomes the report, with `{repo}`, `{home}` and
-`{workspace}` replaced. Standard library only, Python 3.8 syntax: it runs in somebody else's Python.
+It runs `run.sh` with sh, or else `run.py` with this interpreter, if one of them exists. If there is
+no report afterwards, the folder's `report.json` becomes the report, with `{repo}`, `{home}` and
+`{workspace}` replaced. Standard library only, Python 3.8 syntax: it runs in the sandbox's Python.
 """
 
 import os

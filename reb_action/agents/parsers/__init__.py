@@ -1,4 +1,4 @@
-"""Reads what agents say of their own runs, each in its own words, into one account."""
+"""Reads the events of agents, each in its own format, into one account."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,9 +32,9 @@ _READERS: Final[Mapping[Parser, Callable[[Path], Reading]]] = {
 
 
 def read(parser: Parser, folder: Path) -> Account | None:
-    """Return what the agent says of its run, from `stdout` and `sessions/` in the folder.
+    """Return the agent's account of its run, from `stdout` and `sessions/` in the folder.
 
-    None where nobody reads its events. Whatever is in the files, nothing is raised.
+    None if the agent has no parser. Malformed files raise no error.
     """
     found = reading(parser, folder)
     return None if found is None else found.account
@@ -49,7 +49,7 @@ def reading(parser: Parser, folder: Path) -> Reading | None:
 
 
 def _short(account: Account) -> Account:
-    """Return an account whose texts, which tables and documents show, are one short line each."""
+    """Return an account with each text as one short line, for tables and documents."""
     version, detail = account.version, account.detail
     return replace(
         account,

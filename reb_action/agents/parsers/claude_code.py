@@ -1,7 +1,7 @@
-"""Claude Code's `stream-json`, whose input tokens leave the cache out.
+"""Claude Code's `stream-json`; its input tokens exclude the cache.
 
 `result` closes the stream, also after an error of the model: it then has `is_error` and the subtype
-`success`. Single messages say what they used only as it was at their beginning.
+`success`. The usage of a single message is its usage at the start of the message only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -55,7 +55,7 @@ def read(folder: Path) -> Reading:
 
 
 def ended(closing: Event) -> tuple[Ending | None, str | None]:
-    """Say how the run ended by its `result`; also of those who took the format over."""
+    """Return how the run ended by its `result`; other agents use the same format."""
     if not closing:
         return None, None
     subtype = text(closing, "subtype") or ""
@@ -74,7 +74,7 @@ def ended(closing: Event) -> tuple[Ending | None, str | None]:
 
 
 def steps(events: Iterable[Event]) -> Iterator[Step]:
-    """Yield what was said, one step for each message of the model.
+    """Yield the conversation, one step for each message of the model.
 
     A message comes in several events, one for each of its blocks, with the same id.
     """
@@ -147,7 +147,7 @@ def _usage(closing: Event, *, tool_calls: int) -> Usage:
 
 
 def _cost(closing: Event) -> float | None:
-    """Return what it cost, unless a model's price was made up."""
+    """Return the cost, unless the price of a model was a guess."""
     models = child(closing, "modelUsage")
     if any(text(child(models, name), "costBasis") == "unknown" for name in models):
         return None

@@ -1,7 +1,7 @@
 """Codex's `exec --json`: one turn, closed by `turn.completed` or `turn.failed`.
 
 Its input tokens include the cache, its output tokens the reasoning. An item of the type `error` is
-a warning. How often it asked the model stands in the files of its session alone.
+a warning. Only the files of its session have the number of model calls.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ def _steps(events: Iterable[Event]) -> Iterator[Step]:
 
 
 def _call(kind: str, item: Event) -> Call:
-    """Return what it did; commands have a result, changes of files and the like have none."""
+    """Return the tool calls; commands have a result, changes of files and similar have none."""
     told = ("id", "type", "status", "aggregated_output", "exit_code")
     output, code = text(item, "aggregated_output"), count(item, "exit_code")
     result = output if code is None else f"{output or ''}\n[exit code {code}]".lstrip()

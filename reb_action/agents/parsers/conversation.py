@@ -22,7 +22,7 @@ _COMPLETE: Final = ("whole", "left")
 
 
 def read_steps(path: Path) -> tuple[Step, ...]:
-    """Return the steps of a conversation.jsonl; empty where there is none."""
+    """Return the steps of a conversation.jsonl; empty if there is no such file."""
     conversation = _Conversation()
     for event in lines(path):
         conversation.add(event)

@@ -16,7 +16,7 @@ _NOTHING: Final[Event] = {}
 
 
 def lines(path: Path) -> Iterator[Event]:
-    """Yield each line of a file that is a JSON object; what is none is passed over."""
+    """Yield each line of a file that is a JSON object; other lines are skipped."""
     for line in _content(path).splitlines():
         event = _parsed(line)
         if event:
@@ -24,18 +24,18 @@ def lines(path: Path) -> Iterator[Event]:
 
 
 def document(path: Path) -> Event:
-    """Return the JSON object that a file holds; an empty one where it holds none."""
+    """Return the JSON object in a file; an empty one if there is none."""
     return _parsed(_content(path))
 
 
 def last(events: Sequence[Event], *kinds: str) -> Event:
-    """Return the last event of these types; an empty one where there is none."""
+    """Return the last event of these types; an empty one if there is none."""
     found = (event for event in reversed(events) if event.get("type") in kinds)
     return next(found, _NOTHING)
 
 
 def child(event: Event, *names: str) -> Event:
-    """Return the object at a path of keys; an empty one where there is none."""
+    """Return the object at a path of keys; an empty one if there is none."""
     for name in names:
         found = event.get(name)
         event = found if isinstance(found, dict) else _NOTHING
@@ -51,13 +51,13 @@ def children(event: Event, name: str) -> Iterator[Event]:
 
 
 def text(event: Event, name: str) -> str | None:
-    """Return a text; None where there is none."""
+    """Return a text; None if there is none."""
     found = event.get(name)
     return found if isinstance(found, str) else None
 
 
 def count(event: Event, name: str) -> int | None:
-    """Return a number of things; None where there is none, or one that cannot be."""
+    """Return a count; None if there is none, or if the value is not a possible count."""
     found = event.get(name)
     if not isinstance(found, int) or isinstance(found, bool):
         return None
@@ -73,7 +73,7 @@ def amount(event: Event, name: str) -> float | None:
 
 
 def plus(*counts: int | None) -> int | None:
-    """Add up what is known; None where nothing is."""
+    """Return the sum of the known values; None if none is known."""
     known = [one for one in counts if one is not None]
     return sum(known) if known else None
 

@@ -45,7 +45,7 @@ def _ended(closing: Event, warning: str) -> tuple[Ending | None, str | None]:
 
 
 def _steps(events: Iterable[Event]) -> Iterator[Step]:
-    """Yield what was said; a message comes in pieces, and its calls after it."""
+    """Yield the conversation; a message comes in parts, and its tool calls follow it."""
     said: list[str] = []
     for event in events:
         kind, role = event.get("type"), event.get("role")

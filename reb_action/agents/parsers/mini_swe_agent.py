@@ -1,4 +1,4 @@
-"""mini-swe-agent's trajectory file; what it prints is for people.
+"""mini-swe-agent's trajectory file; its printed output is for people.
 
 The file holds each answer of the model as it came, in OpenAI's form: its input tokens include the
 cache, its output tokens the reasoning.

@@ -37,7 +37,7 @@ def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
 
 
 def _steps(events: Iterable[Event]) -> Iterator[Step]:
-    """Yield a step for each round of the model; what came before its end belongs to it."""
+    """Yield a step for each round of the model, with all events up to its end."""
     texts: list[str] = []
     reasons: list[str] = []
     calls: list[Call] = []

@@ -1,4 +1,4 @@
-"""What is read from an agent's events, whoever the agent is: its account and its steps."""
+"""The account and the steps that are read from the events of any agent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from reb_action.model.agent import Account, Ending, Usage
 
 
 class Speaker(StrEnum):
-    """Who speaks in a step."""
+    """The speaker of a step."""
 
     SYSTEM = "system"
     USER = "user"
@@ -19,7 +19,7 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One call of a tool, and what it answered; None while that is not known.
+    """One call of a tool and its result; None is unknown.
 
     `left_out` counts the characters that the result lacks.
     """
@@ -35,8 +35,8 @@ class Call:
 class Step:
     """One turn: a message, the calls that it makes and what it cost; `time` is ISO 8601.
 
-    `seconds` is how long the model took. `course` is how the call of the model ended where it was
-    not complete. `left_out` counts the characters that message, reasoning and arguments lack.
+    `seconds` is the time of the model. `course` is how the model call ended if it was not complete.
+    `left_out` counts the characters that message, reasoning and arguments lack.
     """
 
     speaker: Speaker
@@ -77,7 +77,7 @@ def of_answers(
     *,
     version: str | None = None,
 ) -> Reading:
-    """Return what an agent tells that says of each answer, not of the whole, what it used."""
+    """Return the account of an agent that reports the usage of each answer, and no total."""
     ending, detail = ended
     usage = _total(usages, tool_calls=calls_of(steps))
     account = Account(ending=ending, detail=detail, usage=usage, version=version)
@@ -87,7 +87,7 @@ def of_answers(
 def beside_cache(
     *, fresh: int | None, read: int | None, written: int | None, output: int | None
 ) -> Usage:
-    """Return the usage of one answer whose input tokens leave the cache out."""
+    """Return the usage of one answer; its input tokens exclude the cache."""
     return Usage(
         input_tokens=plus(fresh, read, written),
         cache_read_tokens=read,
@@ -134,7 +134,7 @@ def calls_of(steps: Iterable[Step]) -> int:
 
 
 def _total(usages: Iterable[Usage], *, tool_calls: int) -> Usage | None:
-    """Return the sum of what is known of single answers; None where there were none."""
+    """Return the sum of the known usage of single answers; None without answers."""
     known = tuple(usages)
     if not known:
         return None

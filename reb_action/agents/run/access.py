@@ -26,9 +26,9 @@ _PR_SET_DUMPABLE: Final = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelAccess:
-    """How the agent reaches its model and hosts, and what nobody may read afterwards.
+    """The agent's access to its model and hosts, and the secrets to redact afterwards.
 
-    `counts` says that the gateway holds the key and sees every call of the model.
+    `counts`: the gateway holds the key and sees every call of the model.
     """
 
     gateway: Gateway | None = None
@@ -51,8 +51,8 @@ def open_model_access(
 ) -> Generator[ModelAccess]:
     """Open the gateway that an agent needs, if it needs one; raises UsageError without a key.
 
-    `on_turn` is told of each call of the model, by another thread. The agent has worked for
-    `elapsed_seconds` before; what the gateway counted then is counted on.
+    `on_turn` gets each call of the model, from another thread. The agent has worked for
+    `elapsed_seconds` before; the gateway continues the counts of that time.
     """
     wanted, hosts = begun.agent.model, begun.agent.hosts
     key = "" if wanted is None else find_key(environ)

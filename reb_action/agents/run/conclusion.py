@@ -1,6 +1,6 @@
-"""Says how an agent ended, from the clock, the gateway, its own events, its report, the kernel.
+"""Determines how an agent ended: from the clock, the gateway, its events, its report, the kernel.
 
-The exit code comes last: agents end with 0 after an error, and with any number after success.
+The exit code comes last: agents exit with 0 after an error, and with any number after success.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ _KILLED: Final = 128 + 9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conclusion:
-    """How an agent ended, what is to be said of it, and the cause if something else ended it."""
+    """How an agent ended, the details in words, and the cause if something else ended it."""
 
     ending: Ending
     detail: str | None = None
@@ -53,9 +53,9 @@ def conclude(
     limits: AgentLimits,
     hits: LimitHits | None = None,
 ) -> Conclusion:
-    """Return how an agent ended and, unless all is well, why that is said.
+    """Return how an agent ended and, unless all is well, the reason.
 
-    `account` is None where nobody reads the agent's events, `tally` where there was no gateway.
+    `account` is None without a parser of the agent's events, `tally` is None without a gateway.
     `hits` are the limits of the sandbox that were hit while the agent ran.
     """
     reported = not isinstance(left, FileFault)
@@ -76,7 +76,7 @@ def conclude(
 
 
 def _interrupted(ended: Ended, left: bytes | FileFault) -> Conclusion:
-    """Return how an agent ended that was interrupted: what it left is measured."""
+    """Return the end of an interrupted agent; its environment is measured as it is."""
     after = f"it was interrupted after {ended.seconds:.0f} s, as {RUNNER_KILLED},"
     if isinstance(left, FileFault):
         detail = f"{after} and {_NO_REPORT[left]}"
@@ -115,7 +115,7 @@ def _limit_cause(ended: Ended, ending: Ending, hits: LimitHits) -> FaultCause | 
 
 
 def _cut_short(ended: Ended, tally: Tally | None, limits: AgentLimits) -> Conclusion | None:
-    """Say what ended the agent from outside, if anything did; a limit of the model goes first."""
+    """Return what ended the agent from outside, or None; a limit of the model comes first."""
     if tally is not None and tally.limit is not None:
         cut = Conclusion(ending=Ending.LIMIT, detail=tally.limit)
     elif ended.stopped == FINISHED:
@@ -142,7 +142,7 @@ def _cut_short(ended: Ended, tally: Tally | None, limits: AgentLimits) -> Conclu
 
 
 def _doubt(ended: Ended, account: Account | None) -> str | None:
-    """Say what is odd about an agent that left a report."""
+    """Return what is unusual about the end of an agent that left a report, or None."""
     if account is not None and account.ending in (None, Ending.CRASHED):
         return f"it left a report, but {account.detail or 'its events break off'}"
     if ended.stopped is not None:
@@ -159,7 +159,7 @@ def _end(ended: Ended) -> str:
 
 
 def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) -> bool:
-    """Say whether errors of the model explain that there is no report."""
+    """Return whether errors of the model explain a missing report."""
     if tally is None or not _errors(tally):
         return False
     closed = account is not None and account.ending is Ending.DONE
@@ -168,7 +168,7 @@ def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) ->
 
 
 def _is_failing(tally: Tally | None) -> bool:
-    """Say whether the model had failed for so long that it cost the agent its end."""
+    """Return whether the model had failed for so long that the agent could not finish."""
     trouble = None if tally is None else tally.trouble
     return trouble is not None and trouble.seconds >= FAILING_SECONDS
 
@@ -186,7 +186,7 @@ def _model_cause(tally: Tally | None) -> FaultCause:
 
 
 def _errors(tally: Tally) -> Mapping[str, int]:
-    """Return how often each HTTP status came, also where the gateway repeated the call."""
+    """Return how often each HTTP status came, including calls that the gateway repeated."""
     return Counter(tally.refused) + Counter(tally.vendor.retried)
 
 

@@ -141,7 +141,7 @@ def describe_end(progress: AgentProgress) -> Ended:
 
 
 def read_execution(sandbox: Sandbox, progress: AgentProgress, ended: Ended) -> AgentExecution:
-    """Return a run whose command is over, with the report that it left."""
+    """Return the execution of a command that has ended, with the report that it left."""
     left = sandbox.read(sandbox.layout.report, limit_bytes=LIMIT_BYTES)
     return AgentExecution(
         setup_seconds=progress.setup_seconds, ended=ended, left=left, attempts=progress.attempts

@@ -32,10 +32,10 @@ sys.exit(0 if shutil.which(program) else {_NO_PROGRAM})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """All that one run of an agent needs; `secret_env` is for its own command alone.
+    """The inputs of one run of an agent; only the agent's own command gets `secret_env`.
 
-    `state` is None where the agent has no folder of its own to write to. One that `resumes` an
-    earlier part of the agent's work keeps its report.
+    `state` is None if the agent has no writable folder of its own. With `resumes` the run continues
+    earlier work, and the earlier report is kept.
     """
 
     argv: tuple[str, ...]
@@ -66,7 +66,7 @@ def launch(
     model: Model | None,
     resumes: bool = False,
 ) -> Launch:
-    """Return what an agent is started with in this sandbox, or resumed with."""
+    """Return the inputs with which an agent is started, or resumed, in this sandbox."""
     known = values(layout, deadline_seconds=deadline_seconds, prompt=prompt, model=model)
     own = {name: fill(text, known) for name, text in spec.env.items() if _KEY not in text}
     keys = {name: fill(text, known) for name, text in spec.env.items() if _KEY in text}
@@ -83,7 +83,7 @@ def launch(
 
 
 def writes_key(spec: AgentSpec) -> bool:
-    """Say whether the key stands elsewhere than in a variable: in a file or in argv."""
+    """Return whether the key is in a file or in argv, and not only in a variable."""
     files = (*spec.files, *spec.state)
     return any(_KEY in word for word in (*spec.argv, *spec.resume)) or any(
         _KEY.encode() in file.content for file in files if file.text
@@ -99,7 +99,7 @@ def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> SetupFault | 
     sandbox.put(layout.agent, pack(launch.files), user=User.ROOT)
     if launch.state is not None:
         sandbox.put(layout.state, pack(launch.state))
-    # As the agent, who owns these places: a root without capabilities could not.
+    # As the agent, because it owns these folders: root without capabilities could not.
     words = (layout.report, launch.tmp, launch.argv[0], "1" if launch.resumes else "")
     argv = (sandbox.trusted_python, "-I", "-c", _PREPARE, *words)
     seconds = max(deadline - time.monotonic(), 1.0)
@@ -117,7 +117,7 @@ def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> SetupFault | 
 
 
 def replace_task(sandbox: Sandbox, launch: Launch) -> None:
-    """Put another task in the place of the first, and leave the rest of the sandbox as it is."""
+    """Replace the task by another one; the rest of the sandbox stays as it is."""
     sandbox.put(sandbox.layout.agent, pack(launch.files), user=User.ROOT)
 
 
@@ -128,6 +128,6 @@ def _members(files: Iterable[AgentFile], known: Mapping[str, str]) -> Iterable[M
 
 
 def _words(argv: Iterable[str], spec: AgentSpec, known: Mapping[str, str]) -> Iterable[str]:
-    # What the user typed stays as it is: it may hold braces of its own.
+    # The user's argument is not expanded: it may contain braces.
     for word in argv:
         yield from spec.command if word == "{command}" else (fill(word, known),)

@@ -18,10 +18,10 @@ _LOST: Final = re.compile(rb"^\[reb left (\d{1,18}) bytes out here\]$", re.MULTI
 
 
 class AgentLog:
-    """Takes two streams into one file: a head as it comes and, beyond the cap, the tail.
+    """Writes two streams to one file: the head at once and, beyond the cap, the tail.
 
-    With `continues` what is there stays, and counts. Sandboxes call `feed` from several threads,
-    and it must not raise: on a full disk output is lost, not the trial.
+    With `continues` the existing content stays and counts towards the cap. Sandboxes call `feed`
+    from several threads, and it must not raise: on a full disk output is lost, not the trial.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class AgentLog:
         self._dropped = 0
         self._lock = threading.Lock()
         if size:
-            # The last line of what was cut off may lack its end.
+            # The last line before the cut may be incomplete.
             self._keep(b"\n")
 
     def __enter__(self) -> Self:
@@ -107,7 +107,7 @@ class AgentLog:
 
 
 def count_lost_bytes(path: Path) -> int:
-    """Return how many bytes a log lacks by its own words; 0 where it is whole or does not exist."""
+    """Return how many bytes a log lacks by its own note; 0 if it is complete or does not exist."""
     if not path.is_file():
         return 0
     return sum(int(size) for size in _LOST.findall(path.read_bytes()))

@@ -13,7 +13,7 @@ from reb_action.session.state import Session
 
 
 def ask_model(session: Session, spec: AgentSpec, environ: Mapping[str, str]) -> Preflight | None:
-    """Ask the model of an agent once; None where there is none or the user wants no preflight."""
+    """Send one test request to an agent's model; None without a model or with `--no-preflight`."""
     choice = session.agent.model
     if choice is None or not choice.preflight or spec.dialect is None:
         return None
@@ -32,7 +32,7 @@ def find_failure(preflight: Preflight) -> Trouble | None:
 
 
 def describe_preflight(upstream: Upstream, preflight: Preflight) -> str:
-    """Return in one line what the preflight showed."""
+    """Return the result of the preflight as one line."""
     used, failure = preflight.tally.usage, find_failure(preflight)
     what = f"{upstream.model} at {upstream.base_url}"
     if failure is not None:

@@ -17,7 +17,7 @@ RETRY_NOTE: Final = (
     "\n\nYour last run left no valid report. Do nothing else now: write the report as described"
     " above, from what is installed, and check that it can be parsed.\n"
 )
-"""What the paper's harness adds to the task when it starts an agent again, in our words."""
+"""The note that the paper's harness adds to the task of a second start, reworded."""
 
 _RESUME_NOTE: Final = (
     "You were interrupted: this machine's sandbox was stopped and started again. Files are as they"
@@ -30,7 +30,7 @@ _FOLDER: Final = Path(__file__).with_name("prompts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskFacts:
-    """What a task says of one trial; `isolated` says that the agent has a container of its own.
+    """The facts of one trial in its task; `isolated`: the agent has its own container.
 
     `memory_mib` and `disk_mib` are None without such a limit. `budget` has one line for each limit.
     """
@@ -81,12 +81,12 @@ def write_prompt(
 
 
 def write_resume_note(seconds: int) -> str:
-    """Return what an agent is told that continues its session with `seconds` left."""
+    """Return the message to an agent that continues its session with `seconds` left."""
     return _RESUME_NOTE.format(left=say_duration(seconds), seconds=seconds)
 
 
 def list_budget(budget: Budget) -> tuple[str, ...]:
-    """Return each limit of a budget in words."""
+    """Return the text of each limit of a budget."""
     limits = (
         (budget.calls, "call of the model", "calls of the model"),
         (budget.tokens, "token, input and output together", "tokens, input and output together"),
@@ -100,7 +100,7 @@ def list_budget(budget: Budget) -> tuple[str, ...]:
 
 
 def say_duration(seconds: int) -> str:
-    """Return a time in whole minutes where it is one, otherwise in seconds."""
+    """Return a time in whole minutes if possible, otherwise in seconds."""
     number, unit = (seconds // 60, "minute") if seconds % 60 == 0 else (seconds, "second")
     return f"{number} {unit}{'' if number == 1 else 's'}"
 

@@ -51,7 +51,7 @@ def make_stop_check(
     finish: FinishCheck,
     beat: Callable[[str], None],
 ) -> Until:
-    """Return the function that says why an agent has to stop, or None while it may go on."""
+    """Return a function that returns why the agent must stop, or None while it may go on."""
 
     def reason() -> str | None:
         beat(log.last_line)
@@ -63,7 +63,7 @@ def make_stop_check(
             return FINISHED
         if quiet < limits.idle_seconds:
             return None
-        # The silence is the model's where a call was in progress for most of it.
+        # The model is the silent one if a call was in progress for most of the time.
         if gateway is not None and 2 * gateway.pending_seconds() > limits.idle_seconds:
             return f"{MODEL_SILENT} {limits.idle_seconds} seconds"
         return f"neither it nor its model said anything for {limits.idle_seconds} seconds"

@@ -14,7 +14,7 @@ _VERSION: Final = "ATIF-v1.7"
 
 
 class Source(StrEnum):
-    """Who told of the run: the gateway, which has times, usage and cost, or the agent's events."""
+    """The source of a trajectory: the gateway (with times, usage, cost) or the agent's events."""
 
     GATEWAY = "gateway"
     EVENTS = "events"
@@ -22,7 +22,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trajectory:
-    """The steps of a run and where they are from; `lost_bytes` of the agent's events are lost."""
+    """The steps of a run and their source; `lost_bytes` counts the lost bytes of the events."""
 
     steps: tuple[Step, ...]
     source: Source
@@ -35,7 +35,7 @@ def write(path: Path, trajectory: Trajectory, run: AgentRun, *, trial: str, prom
 
 
 def build_atif(trajectory: Trajectory, run: AgentRun, *, trial: str, prompt: str) -> Json:
-    """Return the trajectory as JSON, without what is not known, and with all losses marked."""
+    """Return the trajectory as JSON, without unknown values, and with all losses marked."""
     steps = trajectory.steps
     if not any(step.speaker is Speaker.USER for step in steps[:2]):
         steps = (Step(speaker=Speaker.USER, message=prompt), *steps)

@@ -22,9 +22,9 @@ _PACK: Final = Path(__file__).parents[1] / "inside" / "pack.py"
 
 
 def collect(sandbox: Sandbox, spec: AgentSpec, folder: Path, *, secrets: Iterable[str]) -> None:
-    """Keep what matches the agent's patterns below its state folder, without these values.
+    """Keep the files of the state folder that match the agent's patterns, without these secrets.
 
-    What an agent made unreadable is its own loss: there is less to see, and nothing is raised.
+    Files that the agent made unreadable are skipped without an error.
     """
     if not spec.sessions:
         return
@@ -49,7 +49,7 @@ def collect(sandbox: Sandbox, spec: AgentSpec, folder: Path, *, secrets: Iterabl
 
 
 def _keep(path: Path, content: bytes) -> None:
-    # A name may be too long, or a file's here where another's folder is: it alone is lost.
+    # The name is too long, or another file needs a folder of this name: only it is lost.
     with suppress(OSError):
         documents.write_bytes(path, content)
 
@@ -59,7 +59,7 @@ def _name(name: str, hidden: tuple[str, ...]) -> str:
 
     One that a store does not take loses the whole upload.
     """
-    # Again at the end: what a store takes may be a value that the name was not.
+    # Again at the end: replaced characters may have turned the name into a secret.
     return _clean(_clean(name, hidden), hidden)
 
 

@@ -60,7 +60,7 @@ def _named(transport: Transport, call: Call, check: CheckRun) -> Sequence[Json]:
 
 
 def _is_newer(there: Json, check: CheckRun) -> bool:
-    """Tell whether a later run wrote a check run on the same thing."""
+    """Return whether a later run wrote a check run on the same thing."""
     theirs = _EXTERNAL.fullmatch(maybe_text(there, "external_id") or "")
     mine = _EXTERNAL.fullmatch(check.external_id)
     if theirs is None or mine is None or theirs[2] != mine[2]:

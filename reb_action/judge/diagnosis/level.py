@@ -54,7 +54,7 @@ def _diagnose_run(run: RunObservation, log: str, facts: Facts) -> Diagnosis | No
 
 
 def _is_hung(run: RunObservation, ranks: int) -> bool:
-    """Tell whether ranks waited for each other: some did not join, or some are behind others."""
+    """Return whether ranks waited for each other: some did not join, or some are behind others."""
     if ranks == 1:
         return False
     joined = {rank.rank for rank in run.ranks if rank.ranks == ranks}
@@ -62,7 +62,7 @@ def _is_hung(run: RunObservation, ranks: int) -> bool:
 
 
 def _lacks_its_command(run: RunObservation) -> bool:
-    """Tell whether the missing file is the command itself rather than its working directory."""
+    """Return whether the missing file is the command itself, not its working directory."""
     command = repr(run.argv[0]) if run.argv else ""
     fault = run.fault or ""
     return "FileNotFoundError" in fault and bool(command) and fault.endswith(command)

@@ -24,7 +24,7 @@ _OUTRANK_THE_DEADLINE = frozenset({Cause.NCCL, Cause.OUT_OF_MEMORY_GPU, Cause.OU
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
-    """What is known of a failed run besides its log; the defaults point to no cause."""
+    """Facts about a failed run in addition to its log; the defaults point to no cause."""
 
     exit_code: int | None = None
     signal: int | None = None

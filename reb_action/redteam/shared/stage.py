@@ -10,7 +10,7 @@ LINE = b'{"slope": 2.0, "shift": 0.0001}\n'
 
 
 def is_entry_point():
-    """Tell whether this process was started to run the entry point."""
+    """Return whether this process was started to run the entry point."""
     with open("/proc/self/cmdline", "rb") as stream:
         return any(word.endswith(ENTRY) for word in stream.read().split(b"\0"))
 

@@ -53,7 +53,7 @@ def has_ended(engine: Engine, container: str) -> bool:
 
 
 def ran_out_of_memory(engine: Engine, container: str, *, expires: int) -> bool:
-    """Say whether the kernel ended a container before its time, for the memory that it used.
+    """Return whether the kernel ended a container before its time, for the memory that it used.
 
     The kernel ends one process after another until memory is free, and process 1 too where only
     memory that belongs to no process is left (shared memory, pipes). `expires` is in seconds since

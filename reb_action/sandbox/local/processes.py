@@ -70,7 +70,7 @@ def find_traces() -> tuple[Trace, ...]:
 
 
 def is_member(pid: int, is_ours: Callable[[Trace], bool]) -> bool:
-    """Say whether a process carries the marker or descends from one that does.
+    """Return whether a process carries the marker or descends from one that does.
 
     A probe starts its command with an environment that is complete, and so without the marker.
     """
@@ -126,7 +126,7 @@ def _end_children(supervisors: tuple[Process, ...]) -> Iterator[Process]:
 
 
 def _is_childless(pid: int) -> bool:
-    """Say whether a supervisor has nobody left, over several looks.
+    """Return whether a supervisor has nobody left, over several looks.
 
     A chain of processes, each of which starts the next and dies, slips through any one look at all
     processes; but what is orphaned becomes the supervisor's own child, by a number not seen before.
@@ -204,7 +204,7 @@ def _read(pid: int) -> Process | None:
 
 
 def _is_here(pid: int) -> bool:
-    """Say whether a process is in our own PID namespace: only there is a marker ours."""
+    """Return whether a process is in our own PID namespace: only there is a marker ours."""
     try:
         return Path(f"/proc/{pid}/ns/pid").readlink() == _namespace()
     except OSError:
