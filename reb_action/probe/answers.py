@@ -1,7 +1,7 @@
-"""Asks a program what the paper's validators ask any `python_path`, and believes every answer.
+"""Asks a program the questions of the paper's validators, and accepts every answer.
 
-Only for the paper's count of hallucinations, where our own rules already refuse the program: a
-wrapper that tells the truth about its Python is not counted there, one that confirms nothing is.
+This is only for the paper's count of hallucinations, if the strict rules refuse the program. The
+paper does not count a wrapper with true answers. It counts a program that confirms nothing.
 """
 
 import re
@@ -29,9 +29,9 @@ print("gpus", torch.cuda.device_count(), flush=True)
 def ask_interpreter(
     context: ProbeContext, report: Report
 ) -> tuple[PlainAnswers | None, tuple[str, ...]]:
-    """Return what the program answers, and the processes that it left.
+    """Return the program's answers, and the processes that it left.
 
-    The answer is None where it does not run or ends with an error.
+    The answers are None if it does not run or ends with an error.
     """
     version = _run(context, report, _VERSION)
     if version.exit_code != 0:

@@ -59,7 +59,7 @@ class ProbeContext:
         return self.sandbox.layout
 
     def probe(self, name: str) -> str:
-        """Return where a probe is inside the sandbox."""
+        """Return the path of a probe inside the sandbox."""
         return f"{self.layout.tools}/probes/{name}.py"
 
     def run(self, command: Command) -> Ended:
@@ -85,7 +85,7 @@ class ProbeContext:
         return names
 
     def ask(self, name: str, question: object) -> str:
-        """Leave a question in the mount and return where it is inside the sandbox."""
+        """Write a question to the mount and return its path inside the sandbox."""
         place = self.mount / "questions" / f"{name}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(question), encoding="utf-8")
@@ -126,16 +126,16 @@ def _holds(place: Path, wanted: Mapping[str, bytes]) -> bool:
 
 
 def make_nonce() -> str:
-    """Return a name that nobody can have known before."""
+    """Return a random name that the agent cannot have known before."""
     return secrets.token_hex(16)
 
 
 def build_environment(
     context: ProbeContext, report: Report, extra: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the complete environment of a probe: ours, then what the report may set, then `extra`.
+    """Return all variables of a probe: the harness's, then the report's, then `extra`.
 
-    PATH starts with the folder of the reported interpreter: that is what activation does.
+    PATH starts with the folder of the reported interpreter, as after activation.
     """
     own = str(Path(report.python_path).parent)
     front = [own, *(entry for entry in report.environment.get("PATH", "").split(":") if entry)]

@@ -36,7 +36,7 @@ class _Told:
 
 
 def observe_cuda(context: ProbeContext, report: Report) -> CudaObservation:
-    """Return what each framework of the manifest says of CUDA and does with it."""
+    """Return the CUDA facts of each framework of the manifest, and the work that it did."""
     secret = make_nonce()
     with gpu_witness.watch(context.sandbox.owns) as gpus:
         seen = _ask(context, report, secret)

@@ -1,9 +1,9 @@
-"""The text of the decoy: what stands in for a file of the repository in the decoy run.
+"""The text of the decoy: it replaces a file of the repository in the decoy run.
 
-It leaves a token, if the reported environment runs it, imports what the file imports, and ends like
-a program whose environment is incomplete: everything that an environment can use to fake proofs is
-set off (modules that act when they are imported, hooks for uncaught errors, what runs at exit), and
-nothing of the repository is.
+It leaves a token if the reported environment runs it, imports the modules that the file imports,
+and fails like a program in an incomplete environment. This triggers everything with which an
+environment can fake proofs (modules that act when they are imported, hooks for uncaught errors,
+exit handlers), and runs no code of the repository.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Final
 
 EXIT_CODE: Final = 86
 
-# An import that fails is nothing to the next one: many stand in a file for a case that is not ours.
+# A failed import must not stop the next one: many imports in a file are for other situations.
 _TEXT: Final = """import os, sys
 
 with open({path!r}, "w") as stream:
@@ -31,7 +31,7 @@ def render_decoy(
 ) -> str:
     """Return a file that writes the token to `path`; `imports` are statements of the original.
 
-    It does not if it runs in another environment than the one with that `prefix`.
+    It writes no token in another environment than the one with `prefix`.
     """
     # The last one is in no environment.
     tried = (*imports, f"import absent_{token}")

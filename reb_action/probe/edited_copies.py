@@ -1,4 +1,4 @@
-"""Finds the repository's own modules where they are not the commit's: edited copies, installed."""
+"""Finds edited copies of the repository's own modules that are installed elsewhere."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ _NO_MODULES: Final = frozenset({"setup", "conftest", "__main__"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModuleScan:
-    """Modules that Python may import in the place of others.
+    """Modules that Python may import instead of others.
 
-    `copies` stand outside of the checkout for a tracked module, and are edited. `shadowing` are
-    untracked in the checkout, and found before an installed or standard module. `hooks` are what
-    the interpreter runs at each start, `known_hooks` those that a package is known for, and which.
+    `copies` are edited copies of tracked modules outside the checkout. `shadowing` are untracked
+    modules of the checkout that Python finds before an installed or standard one. `hooks` run at
+    each start of the interpreter; `known_hooks` maps those of known packages to the package.
     """
 
     copies: tuple[str, ...] = ()
@@ -50,10 +50,10 @@ def scan_modules(
     *,
     start: StartedInterpreter | None = None,
 ) -> ModuleScan:
-    """Return the modules that stand for others, by name; no code of any is run.
+    """Return the modules that may be imported instead of others, without running their code.
 
-    They are reported only: which of them a run imports cannot be seen from outside. `own_hooks`
-    are those that were seen before; those of the interpreter `start` are looked for.
+    They are only reported: which of them a run imports cannot be observed from outside. `own_hooks`
+    were found before; the hooks of the interpreter `start` are searched here.
     """
     question = {
         **_own_modules(context, source),
@@ -118,9 +118,9 @@ def _started(context: ProbeContext) -> Iterator[str]:
 
 
 def list_own_modules(source: Source) -> Iterable[tuple[PurePosixPath, str, TrackedFile]]:
-    """Yield (place, path below it, file) of the modules that can be on a search path by themselves.
+    """Yield (folder, path in it, file) of each module that can itself be on a search path.
 
-    A regular package that stands in no other, with each of its files, or a file in no package.
+    That is a top-level package with each of its files, or a file outside any package.
     """
     files = [file for file in source.files if file.path.endswith(".py") and not file.is_link]
     folders = {PurePosixPath(file.path).parent for file in files if _starts_package(file)}

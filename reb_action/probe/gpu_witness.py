@@ -1,6 +1,6 @@
-"""The GPU witness: samples NVML from outside the sandbox while something runs inside.
+"""The GPU witness: samples NVML from outside the sandbox during a run inside.
 
-A runner without NVIDIA's library simply has no GPU; that is an answer, not an error.
+A runner without NVIDIA's library has no GPU. This is a valid answer, not an error.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from typing import Any, Final
 from reb_action.model.gpu import Gpu
 
 Owns = Callable[[int], bool]
-"""Says whether a process, by its number on this machine, belongs to what is watched."""
+"""Returns whether a process, by its number on this machine, belongs to the watched sandbox."""
 
 _INTERVAL_SECONDS: Final = 0.2
 _MIB: Final = 1 << 20
@@ -25,7 +25,7 @@ _LIBRARY: Final = "libnvidia-ml.so.1"
 
 @dataclass(slots=True)
 class Watch:
-    """What has been seen so far; complete once the `watch` block has ended."""
+    """The samples so far; complete after the end of the `watch` block."""
 
     driver: str | None = None
     present: int = 0
@@ -35,7 +35,7 @@ class Watch:
 
 @dataclass(slots=True)
 class _Peak:
-    """One GPU: what our own processes had of it at most, and since when NVML's samples are ours."""
+    """One GPU: the peak use by the sandbox's processes, and the start of their NVML samples."""
 
     handle: object
     uuid: str
@@ -48,9 +48,9 @@ class _Peak:
 
 @contextmanager
 def watch(owns: Owns) -> Generator[Watch]:
-    """Sample every GPU of this machine until the block ends; then `gpus` says what was seen.
+    """Sample every GPU of this machine until the block ends; then `gpus` has the result.
 
-    Only processes that `owns` accepts count, so that a neighbour's work is no evidence.
+    Only processes that `owns` accepts count, so the work of other processes is not evidence.
     """
     seen = Watch()
     if not start_nvml():
@@ -63,7 +63,7 @@ def watch(owns: Owns) -> Generator[Watch]:
 
 
 def own_nothing(_pid: int) -> bool:
-    """Accept no process: for a look at which GPUs there are."""
+    """Accept no process; used to list the GPUs only."""
     return False
 
 
@@ -118,7 +118,7 @@ def _sample(peaks: list[_Peak], owns: Owns, stop: threading.Event, seen: Watch) 
     known: dict[int, bool] = {}
 
     def is_own(pid: int) -> bool:
-        # A number that was somebody else's stays so; ours are asked about once.
+        # The answer for a process number is kept, so that each is checked only once.
         if pid not in known:
             known[pid] = owns(pid)
         return known[pid]

@@ -1,7 +1,7 @@
-"""The checkout while entry points run in it: as at the commit before each run, compared after it.
+"""Keeps the checkout as at the commit: restores it before each run, and compares it afterwards.
 
-The content of a file cannot show an edit that was put back before the run ended. The time of its
-last change can: only the kernel sets it, so the run's user cannot put that back.
+The content of a file cannot show an edit that was reverted before the run ended. Its change time
+can: only the kernel sets it, so the run's user cannot reset it.
 """
 
 from collections.abc import Generator, Iterator
@@ -34,11 +34,11 @@ def protect_tracked_files(context: ProbeContext, source: Source) -> None:
 
 
 class GuardedCheckout:
-    """The checkout of one level: put right when it is made, and again after each run.
+    """The checkout of one level: restored when the guard is created, and after each run.
 
     `writes` are the tracked files that the entry point may change. `interpreter` runs it, and must
-    stay what it was when it was examined. `fault` says why nothing can run: the checkout is not as
-    at the commit, or the interpreter is another.
+    not change after it was examined. `fault`: why no run is possible, because the checkout is not
+    as at the commit, or the interpreter has changed.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class GuardedCheckout:
         self.restored = first.touched
 
     def changes(self, *, besides: frozenset[str] = frozenset()) -> tuple[Touched, ...]:
-        """Return what the last run changed of tracked files, and put it back.
+        """Restore the tracked files that the last run changed, and return their names.
 
-        `besides` are files that were changed by ourselves.
+        `besides` are files that the harness itself changed.
         """
         before = self._stamps
         seen = self._survey()
@@ -73,7 +73,7 @@ class GuardedCheckout:
 
     @contextmanager
     def replaced(self, path: str, text: str) -> Generator[None]:
-        """Let other text stand in the place of a tracked file, then the file itself again."""
+        """Replace a tracked file by another text within the block, then restore the file."""
         executable = any(file.is_executable for file in self._source.files if file.path == path)
         stand_in = Member(path=path, content=text.encode(), executable=executable)
         protect(self._context, pack([stand_in]))

@@ -27,11 +27,11 @@ class StartedInterpreter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownHook:
-    """The files of a hook, all of which must be known; `optional` are modules that it would import.
+    """The files of a hook, which must all be known; `optional` are modules that it would import.
 
-    A hook that imports a module which need not exist runs any code of that name, so it is known
-    only where no search path has that module. One that imports something only if one of the
-    `variables` is set is known only where none is.
+    A hook with an optional import runs any code of that name, so it is known only if no search path
+    has that module. A hook that imports a module only if one of `variables` is set is known only
+    if none of them is set.
     """
 
     package: str
@@ -47,7 +47,7 @@ def list_files() -> tuple[str, ...]:
 
 
 def list_optional_modules() -> tuple[str, ...]:
-    """Return the modules that known hooks import only where they exist."""
+    """Return the modules that known hooks import only if they exist."""
     return tuple(sorted({name for hook in known_hooks() for name in hook.optional}))
 
 
@@ -73,18 +73,18 @@ def identify_hook(
 
 
 def list_unfound(told: Collection[str], found: Collection[str]) -> tuple[str, ...]:
-    """Return hooks for the modules that ran at the start, as the interpreter told, and no file is.
+    """Return hooks for start-up modules that the interpreter reports and for which no file exists.
 
-    Which file it was is the interpreter's to tell, so it is never taken for a known one.
+    Only the interpreter could name their file, so they are never treated as known.
     """
     kinds = {hook.partition(": ")[0] for hook in found}
     return tuple(f"{name}: its file was not found" for name in told if name not in kinds)
 
 
 def limit_hooks(hooks: Collection[str], known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the hooks, each once, and how many are left out, so that none hides among many.
+    """Return each hook once, and the number of those left out, so that none hides among many.
 
-    What is not known comes first. A name that is cut is no other hook's, since it says so.
+    Unknown hooks come first. A shortened name is marked, so it cannot equal another hook's name.
     """
     ordered = sorted(dict.fromkeys(hooks), key=lambda hook: hook in known)
     listed = [_shorten(hook) for hook in ordered]

@@ -1,4 +1,4 @@
-"""Observes C0: what pyright does not resolve, and what the strict count does not find."""
+"""Observes C0: imports that pyright does not resolve, and imports that the strict count misses."""
 
 import posixpath
 import re
@@ -22,12 +22,12 @@ from reb_action.source.pristine import Source, list_parents
 
 _MARK: Final = ".folder"
 _PATH_BYTES: Final = 240
-"""So that no component is too long for a file system, whatever goes in front of it."""
+"""Longest name, so that no path component exceeds a file system's limit, even with a prefix."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reported:
-    """The agent's report, and what was seen of the interpreter that it names."""
+    """The agent's report, and the observation of its interpreter."""
 
     report: Report
     interpreter: Interpreter
@@ -38,8 +38,8 @@ def observe_imports(
 ) -> ImportsObservation:
     """Return which imports find nothing; `native` are modules built in the checkout.
 
-    What an environment does to those who look at it is its own fault, and a finding; raises
-    SandboxError or ToolchainError where they fail without it too.
+    If the environment makes the survey or pyright crash, that is a finding about it. Raises
+    SandboxError or ToolchainError if they also fail without the environment.
     """
     tools = toolchain.find_toolchain()
     begun = time.monotonic()
@@ -68,7 +68,7 @@ def _observation(
     files: Files, owned: Ownership, seen: Presence, first: Unresolved | str
 ) -> ImportsObservation:
     names = frozenset[str]().union(*map(imports.imported_names, files.counted.values()))
-    # An own folder that an installed package hides is third party's, and what a Python has lost.
+    # Also required: an own folder that an installed package hides, and removed standard modules.
     third_party = owned.third_party | {one.name for one in seen.absent}
     told = first if isinstance(first, Unresolved) else None
     return ImportsObservation(
@@ -129,7 +129,7 @@ def _inside(context: ProbeContext, files: Files, paths: tuple[str, ...]) -> Iter
 
 
 def _own_modules(files: Files) -> Iterator[str]:
-    """Yield what the commit has in those folders: it stands for no distribution."""
+    """Yield the commit's files in those folders: they are not part of a distribution."""
     known = {
         inner for path in (*files.counted, *files.others) for inner in (path, *list_parents(path))
     }
@@ -150,12 +150,12 @@ def _built(
 
 
 def _place(context: ProbeContext, tools: toolchain.Toolchain) -> None:
-    """Put pyright into the mount; anew where what was measured before could have changed it."""
+    """Put pyright into the mount; again if an earlier run could have changed it."""
     target = context.mount / "toolchain"
     is_safe = context.sandbox.separates_users
     if is_safe and target.exists():
         return
-    # Whole or not at all: an earlier step may have been killed while it did this.
+    # Move the complete folder into place: an earlier step may have been killed while copying.
     part = target.with_name(f"toolchain-{make_nonce()}")
     toolchain.copy_toolchain(tools, part, may_link=is_safe)
     remove_tree(target)
@@ -173,7 +173,7 @@ def read_sources(source: Source) -> dict[str, bytes]:
 
 
 def _beside(source: Source, native: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths that can stand in a tree with the tracked files, as those are restored."""
+    """Return the paths that do not conflict with the restored tracked files."""
     tracked = {file.path for file in source.files}
     return tuple(
         path
@@ -187,7 +187,7 @@ def _beside(source: Source, native: tuple[str, ...]) -> tuple[str, ...]:
 def files_for_pyright(
     source: Source, files: Files, built: tuple[str, ...] = ()
 ) -> dict[str, bytes]:
-    """Return what pyright is to look at for the paper's count; `built` are made in the checkout."""
+    """Return pyright's input for the paper's count; `built` files were made in the checkout."""
     reduced = {path: imports.sufficient_source(text) for path, text in files.counted.items()}
     others = {
         file.path: (source.folder / file.path).read_bytes() if file.path.endswith(".pyi") else b""

@@ -1,4 +1,4 @@
-"""Observes the reported interpreter: is it a real CPython, which one, and what is in it."""
+"""Observes the reported interpreter: whether it is a CPython, its version and its content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -64,7 +64,7 @@ class _Told:
 def observe_interpreter(
     context: ProbeContext, report: Report, file: InterpreterFile
 ) -> Interpreter:
-    """Return what the interpreter is; `file` is what the survey saw of it without running it."""
+    """Return the observed interpreter; `file` is the survey's result without running it."""
     strict = _examine(context, report, file)
     if strict.fault is None or file.kind in _CANNOT_RUN:
         return strict
@@ -154,7 +154,7 @@ def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str
 
 
 def _excess(path: str, told: _Told) -> str | None:
-    """Say what there is too much of to look through all: nothing is cut, so nothing can hide."""
+    """Return what exceeds the limits of the search: a cut list could hide something."""
     if len(told.search_paths) > _PATHS_LIMIT:
         excess = f"{len(told.search_paths)} folders for modules, more than {_PATHS_LIMIT}"
         return f"{path} searches {excess}"

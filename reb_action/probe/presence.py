@@ -1,9 +1,9 @@
-"""Finds out which imports find their module in the reported interpreter: the strict C0.
+"""Checks which imports find their module in the reported interpreter: the strict C0.
 
-First by looking, with the trusted interpreter: at what stands in the search paths, and at the code
-behind it. For what is not found so, the reported interpreter itself is asked: it knows the finders
-of editable installs, and modules that packages make when they are imported. What it names outside
-the search paths counts if there is code behind that, too.
+First the trusted interpreter searches the search paths and the code of the modules. Then the
+reported interpreter itself is asked about the missing ones: it knows the finders of editable
+installs, and modules that packages create when they are imported. A module that it names outside
+the search paths counts if it has code, too.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ _ASKED: Final = 2000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """Where to look: the reported interpreter, its version, and paths that stand for no name."""
+    """Where to search: the reported interpreter, its version, and paths that do not count."""
 
     report: Report
     interpreter: Interpreter
@@ -37,7 +37,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presence:
-    """Which third-party imports find their module; `fault` says why they were not looked for."""
+    """Which third-party imports find their module; `fault`: why they were not searched."""
 
     absent: tuple[Absent, ...] = ()
     hollow: frozenset[str] = frozenset()
@@ -65,7 +65,7 @@ def look(context: ProbeContext, owned: Ownership, measured: Measured) -> Presenc
     found = inspect_modules(context, measured.interpreter, asked)
     if found.fault is not None:
         return Presence(fault=found.fault)
-    # An installed package hides a folder without `__init__.py`, but what does not count hides none.
+    # An installed package hides a folder without `__init__.py`, unless the package does not count.
     lent = [one for one in owned.lent if one.name in found.names - found.hollow]
     beside = _beside(context, owned)
     lost = _lost(context, [*wanted, *lent], found, measured, beside)
@@ -94,7 +94,7 @@ def _top(module: str) -> str:
 
 
 def _beside(context: ProbeContext, owned: Ownership) -> Mapping[Import, tuple[str, ...]]:
-    """Return, by import, the checkout's own folders to which Python joins what is installed."""
+    """Return, by import, the checkout's own folders that Python joins to an installed package."""
     root = context.layout.repository
     return {
         one: tuple(f"{root}/{folder}" for folder in sorted(folders))
@@ -109,7 +109,7 @@ def _lost(
     measured: Measured,
     beside: Mapping[Import, tuple[str, ...]],
 ) -> dict[Import, str] | str:
-    """Return, for each import that does not stand in the search paths, its part that is missing."""
+    """Return, for each import that the search paths lack, its missing part."""
     standing = [one for one in wanted if one.name in found.names or one in beside]
     parts = _missing(context, standing, measured, beside)
     if isinstance(parts, str):
@@ -160,11 +160,11 @@ def _ask(
     modules: Collection[str],
     beside: Mapping[Import, tuple[str, ...]],
 ) -> Mapping[str, str]:
-    """Ask the reported interpreter where it finds modules; what it does not answer is not there."""
+    """Ask the reported interpreter where it finds modules; without an answer they are missing."""
     if not modules:
         return {}
     secret = make_nonce()
-    # Names before their parts, so that one part that ends the interpreter costs few answers.
+    # Names before their parts, so that few answers are lost if a part ends the interpreter.
     ordered = sorted(modules, key=lambda module: (module.count("."), module))[:_ASKED]
     own: dict[str, list[str]] = {}
     for one in (each for each in beside if each.name in set(map(_top, modules))):
@@ -190,10 +190,10 @@ def _absence(
     found: InstalledModules,
     measured: Measured,
 ) -> Absent | None:
-    """Return how an import fails to find its module; None where it finds it."""
+    """Return how an import fails to find its module; None if it finds it."""
     part = lost.get(one)
     if is_absent(one.name, version=measured.version):
-        # Of what a Python had once, an installed substitute may stand anywhere.
+        # A substitute for a removed standard module may be installed anywhere.
         gone = part is not None and part not in told
         absent = Absent(name=one.name, module=one.name, cause=Cause.NOT_IN_PYTHON)
         return absent if gone else None

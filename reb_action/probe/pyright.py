@@ -1,4 +1,4 @@
-"""Has pyright resolve a tree's imports in the sandbox, and says whose fault it is if it fails."""
+"""Runs pyright on a tree in the sandbox, and determines the party at fault if it fails."""
 
 import shutil
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ _EMPTY: Final = "empty"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tree:
-    """What pyright looks at: files by their path, and where else modules can be.
+    """The input of pyright: files by their path, and the search paths of other modules.
 
-    `links` are the symbolic links that stay in the repository, from path to target in it.
+    `links` are the symlinks that stay in the repository, from path to target in it.
     """
 
     files: Mapping[str, bytes]
@@ -32,9 +32,9 @@ class Tree:
 
 
 def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
-    """Return what pyright does not find, or how the environment keeps it from telling.
+    """Return the imports that pyright does not find, or how the environment makes pyright fail.
 
-    Whose fault it is shows a run without the environment: if that fails too, ToolchainError.
+    If pyright also fails without the environment, raises ToolchainError.
     """
     seen = _run(context, tree)
     if isinstance(seen, Unresolved):
@@ -62,7 +62,7 @@ def _run(context: ProbeContext, tree: Tree) -> Unresolved | str:
 
 def _lay_out(context: ProbeContext, tree: Tree, place: str) -> None:
     folder = context.mount / place
-    # Where there is no search path at all, pyright looks for an interpreter of its own.
+    # Without any search path, pyright would use another interpreter.
     empty = f"{context.layout.tools}/{place}/{_EMPTY}"
     search = replace(tree.search, paths=(*tree.search.paths, empty))
     toolchain.write_tree(folder, files=tree.files.items(), links=tree.links.items(), search=search)

@@ -53,7 +53,7 @@ class _Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _DecoyRun:
-    """What was seen of a decoy run, and what its processes launched."""
+    """The observation of a decoy run, and the launches of its processes."""
 
     seen: Decoy
     processes: tuple[ProcessLaunches, ...]
@@ -196,7 +196,7 @@ def _not_run(entry: _Entry) -> RunObservation:
         witness=Witness(samples=0, peak_processes=0, cpu_seconds=0.0, peak_memory_mib=0),
         restored=entry.checkout.restored,
         log_sha256=hashlib.sha256(b"").hexdigest(),
-        # What the runner has was not asked, and is no reason of this failure.
+        # The runner's GPUs were not queried, and they are not the reason of this failure.
         gpus_present=entry.context.sandbox.spec.gpus,
         fault=entry.checkout.fault,
     )
@@ -207,7 +207,7 @@ def _run(entry: _Entry, *, log: Output | None = None, counted: bool = False) -> 
     request = make_request(context, entry.report, entry.level, out, counted=counted)
     search = LogSearch(place_proofs(context, entry.level, out), hidden=context.hidden)
     seen = supervise(context, request, stdout=_both(search.feed, log))
-    # Before it is hashed or kept: what is uploaded has no credentials, as what was searched.
+    # Before hashing and writing: the uploaded log, like the searched one, has no credentials.
     seen = replace(seen, log=redact(seen.log, context.hidden))
     return _Run(
         seen=seen,

@@ -55,7 +55,7 @@ def _devices(level: Level, entrypoint: Entrypoint) -> str:
 def make_names(
     context: ProbeContext, report: Report, entrypoint: Entrypoint, out: str
 ) -> Mapping[str, str]:
-    """Return what the words in braces stand for in a manifest."""
+    """Return the values of the placeholders in a manifest."""
     return {
         "python": report.python_path,
         "repo": context.layout.repository,
@@ -89,7 +89,7 @@ def read_rank_logs(
     """Yield the debug logs that NCCL wrote into a run's folder."""
     paths = [file.path for file in files if file.path.startswith(f"{out}/nccl.")]
     for path in paths[:_RANK_LOGS]:
-        # A long run's log is longer; who joined stands at its beginning, collectives all over.
+        # The log of a long run is longer: the joins are at its start, the collectives everywhere.
         content = context.sandbox.read(path, limit_bytes=_RANK_LOG_BYTES, whole=False)
         if isinstance(content, bytes):
             yield content
@@ -101,5 +101,5 @@ def fill_all(texts: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...
 
 
 def _fill(text: str, names: Mapping[str, str]) -> str:
-    """Replace the names in braces in one pass: what an agent wrote is never looked at again."""
+    """Replace the placeholders in one pass: text from an agent is never expanded again."""
     return re.sub(r"\{([a-z]+)\}", lambda match: names.get(match[1], match[0]), text)

@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS: Final = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Module:
-    """A module that stands in a search path; `listed` by the metadata of a distribution."""
+    """A module in a search path; `listed` in the metadata of a distribution."""
 
     name: str
     listed: bool
@@ -26,17 +26,17 @@ class Module:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether there is too little behind the name to call it installed.
+        """Whether there is too little code behind the name to call it installed.
 
-        A wheel, an editable install and a folder that a .pth file names are listed. What was copied
-        into a search path is not, and counts all the same if it is more than a stub.
+        A wheel, an editable install and a folder in a .pth file are listed. A module that was only
+        copied into a search path is not listed, and counts if it is more than a stub.
         """
         return self.code_bytes < (1 if self.listed else UNLISTED_BYTES)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstalledModules:
-    """What stands behind the names that were asked for; `fault` says why that cannot be seen.
+    """The code behind the requested names; `fault`: why it cannot be determined.
 
     `built` are the native files of the checkout that are extension modules under their own name.
     """
@@ -47,21 +47,21 @@ class InstalledModules:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names that something stands for."""
+        """Return the names with a module."""
         return frozenset(module.name for module in self.modules)
 
     @property
     def hollow(self) -> frozenset[str]:
-        """Return the names that only stubs stand for."""
+        """Return the names with stubs only."""
         return frozenset(module.name for module in self.modules if module.is_hollow)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """What to look for: top-level `names`, and `native` files that may be extension modules.
+    """What to search: top-level `names`, and `native` files that may be extension modules.
 
-    `skipped` are paths of the repository's own modules, which stand for no name; `led` are [name,
-    path] of modules that the interpreter finds outside its search paths.
+    `skipped` are paths of the repository's own modules, which do not count; `led` are [name, path]
+    of modules that the interpreter finds outside its search paths.
     """
 
     names: Collection[str]
@@ -76,7 +76,7 @@ _NOTHING: Final = Wanted(names=())
 def inspect_modules(
     context: ProbeContext, interpreter: Interpreter, wanted: Wanted
 ) -> InstalledModules:
-    """Look for code behind names; raises SandboxError only if no environment can be looked at."""
+    """Search code behind names; raises SandboxError only if the search itself does not work."""
     asked = _question(interpreter.search_paths, wanted)
     ended = _ask(context, asked)
     seen = answer_of(ended.stdout, InstalledModules)
@@ -110,7 +110,7 @@ def _ask(context: ProbeContext, question: Mapping[str, object]) -> Ended:
 
 
 def why(ended: Ended) -> str:
-    """Say how a probe ended that gave no answer."""
+    """Return how a probe without an answer ended."""
     if ended.timed_out:
         return f"no end within {ended.seconds:.0f} s"
     last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]

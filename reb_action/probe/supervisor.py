@@ -1,4 +1,4 @@
-"""Runs a command of the sandbox under the trusted supervisor and reads what it saw."""
+"""Runs a command of the sandbox under the trusted supervisor and reads its observation."""
 
 import base64
 import json
@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Supervised:
-    """What the supervisor saw; `lost` says why it could not tell, or is not believed.
+    """The supervisor's observation; `lost`: why there is none, or why it does not count.
 
     `survivors` are the processes that were still running when the command had ended.
     """
@@ -89,9 +89,9 @@ def supervise(
 ) -> Supervised:
     """Run a request to its end; a killed supervisor is a finding about the environment.
 
-    Nothing of an earlier command runs when the supervisor is given its secret. Its answer counts
-    only if it ended well, and if nothing that it started runs when the answer has come. Shared
-    memory, which outlives processes, is gone too before the next command.
+    No process of an earlier command runs when the supervisor gets its secret. Its answer counts
+    only if it exits with 0, and if none of its processes is left then. Shared memory, which
+    survives processes, is also removed before the next command.
     """
     secret = make_nonce()
     before = context.clear()
@@ -144,7 +144,7 @@ def _question(request: Request, secret: str) -> str:
         "collect": list(request.collect),
         "answer": request.answer,
         "libraries": _LIBRARIES,
-        # Only in other namespaces than ours may the supervisor end and remove all that it can.
+        # Only in other namespaces than the harness's may the supervisor end and remove everything.
         "outside": {kind: str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in ("pid", "ipc")},
     }
     return json.dumps(question)

@@ -1,4 +1,4 @@
-"""Looks at the sandbox's files with the trusted interpreter, and puts the commit's own back."""
+"""Surveys the sandbox's files with the trusted interpreter, and restores the commit's files."""
 
 import os
 from dataclasses import asdict, dataclass
@@ -16,17 +16,17 @@ from reb_action.source.source_archive import pack_files
 _TIMEOUT_SECONDS: Final = 600
 _OUTPUT_LIMIT: Final = 64 * 1024 * 1024
 _TOLD: Final = 10_000
-# By env, where the folder or the interpreter is not there; by Python, where the probe is not.
+# From env if the folder or the interpreter is missing; from Python if the probe is missing.
 _NOT_BEGUN: Final = (125, 126, 127, 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InterpreterFile:
-    """What a file named as interpreter is, seen without running it.
+    """The file of the reported interpreter, observed without running it.
 
-    `identity` is a hash of the file, of the links that lead to it and of their pyvenv.cfg.
-    `versions` are the texts in a CPython program that look like its version; none where a library
-    has the interpreter, or where the program is not a CPython.
+    `identity` is a hash of the file, of the symlinks that lead to it and of their pyvenv.cfg.
+    `versions` are the texts in a CPython binary that look like its version; empty if a library
+    has the interpreter, or if the program is not a CPython.
     """
 
     resolved: str
@@ -40,9 +40,9 @@ class InterpreterFile:
 class Survey:
     """`touched` pairs a tracked file, by its index, with its change; `native` were built in place.
 
-    `shadows` stood in the place of tracked folders and modules and were moved away; `stuck` is what
-    could not be. `stamps` are when each tracked file last changed, in ns, as the kernel keeps it.
-    `hooks` are what the interpreter runs at each start. `fault` says why nothing was seen.
+    `shadows` were in the place of tracked folders and modules and were moved away; `stuck` could
+    not be moved. `stamps` are the kernel's change times of the tracked files, in ns. `hooks` run at
+    each start of the interpreter. `fault`: why there is no observation.
     """
 
     touched: tuple[tuple[int, Change], ...] = ()
@@ -57,9 +57,9 @@ class Survey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Restored:
-    """What was not as at the commit; `fault` says why it is not now, so that nothing can run.
+    """Differences from the commit; `fault`: why they remain, so that no run is possible.
 
-    `stamps` are those of `Survey`, after everything was put back.
+    `stamps` are those of `Survey`, after everything was restored.
     """
 
     touched: tuple[Touched, ...] = ()
@@ -74,11 +74,11 @@ def survey(
     interpreter: StartedInterpreter | None = None,
     python: str | None = None,
 ) -> Survey:
-    """Hold the checkout against the commit, and move away what stands in its way.
+    """Compare the checkout with the commit, and move conflicting files away.
 
-    `interpreter` asks for what the interpreter is and runs at each start, `python` for the first.
-    What ends or delays the look lies in the sandbox's files, and so is a finding: `fault`. Raises
-    SandboxError where the look could not even begin.
+    `interpreter` asks for the interpreter's file and its start-up hooks, `python` for the file
+    only. If the sandbox's files end or delay the survey, that is a finding: `fault`. Raises
+    SandboxError if the survey could not start.
     """
     question = {
         "repository": context.layout.repository,
@@ -95,7 +95,7 @@ def survey(
     ended = context.run(
         Command(
             argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("survey"), asked),
-            # Of ours, so that it is there whatever the agent did to its own folders.
+            # A folder of the harness, which exists even if the agent removed its own folders.
             cwd=context.layout.tools,
             timeout_seconds=_TIMEOUT_SECONDS,
             output_limit_bytes=_OUTPUT_LIMIT,
@@ -110,7 +110,7 @@ def survey(
 
 
 def look_at_interpreter(context: ProbeContext, python: str) -> InterpreterFile | None:
-    """Return what the file of an interpreter is now, None where it cannot be looked at."""
+    """Return the current state of an interpreter's file, None if it cannot be read."""
     ended = context.run(
         Command(
             argv=(context.sandbox.trusted_python, "-I", "-S", context.probe("program"), python),
@@ -122,9 +122,9 @@ def look_at_interpreter(context: ProbeContext, python: str) -> InterpreterFile |
 
 
 def describe_change(python: str, known: str | None, now: InterpreterFile | None) -> str | None:
-    """Return how an interpreter differs from the one that was examined, None if it does not.
+    """Return how an interpreter differs from the examined one, None if it does not.
 
-    `known` is its identity then; None stands in records of before it was kept.
+    `known` is its identity at the examination; None in older records.
     """
     if known is None or (now is not None and now.identity == known):
         return None
@@ -149,9 +149,9 @@ def restore(context: ProbeContext, source: Source, seen: Survey) -> Restored:
 
 
 def protect(context: ProbeContext, archive: bytes) -> None:
-    """Put files into the checkout, out of reach of the runs, in a sandbox that can keep them so.
+    """Put files into the checkout, read-only for the runs if the sandbox separates users.
 
-    What an entry point of the manifest changes itself stays within reach.
+    Files that an entry point of the manifest changes itself stay writable.
     """
     entrypoints = context.manifest.entrypoints.values()
     writable = frozenset(path for entrypoint in entrypoints for path in entrypoint.writes)
@@ -159,12 +159,12 @@ def protect(context: ProbeContext, archive: bytes) -> None:
 
 
 def escape_path(path: str) -> str:
-    """Return a tracked path as text: bytes that are no UTF-8 stand in it as surrogates."""
+    """Return a tracked path as text, with surrogates for bytes that are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _touched(source: Source, seen: Survey) -> tuple[Touched, ...]:
-    """Return what a verdict tells of the changes: of very many, the first."""
+    """Return the changes for the verdict; the first ones if there are very many."""
     changed = [(escape_path(source.files[index].path), change) for index, change in seen.touched]
     shadows = [(path, Change.SHADOWED) for path in seen.shadows]
     told = (*changed[:_TOLD], *shadows[:_TOLD])

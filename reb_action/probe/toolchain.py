@@ -1,9 +1,9 @@
-"""Brings pyright and its node to where a level is measured, and says how to run them there.
+"""Copies pyright and its node to the sandbox, and builds the command that runs them there.
 
-Both come from the distributions installed beside this package, never from PATH or the network.
-What is measured brings nothing: its interpreter is not executed (its search paths were observed
-before, and a script of ours repeats them), and no configuration but ours is read (the tree that
-pyright sees holds Python sources and our own `pyrightconfig.json`).
+Both come from the distributions that are installed with this package, never from PATH or the
+network. The measured environment has no influence: its interpreter is not executed (a script of the
+harness repeats the observed search paths), and its configuration is not read (pyright's tree has
+only Python sources and the harness's `pyrightconfig.json`).
 """
 
 import json
@@ -47,7 +47,7 @@ _STUBS: Final = "dist/typeshed-fallback"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toolchain:
-    """Where the harness has pyright's bundle and node, and which pyright it is."""
+    """The harness's copies of pyright's bundle and node, and the version of pyright."""
 
     version: str
     bundle: Path
@@ -56,7 +56,7 @@ class Toolchain:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchPaths:
-    """What was observed of an interpreter: its version, prefix, and `sys.path` in its order."""
+    """An observed interpreter: its version, its prefix, and its `sys.path` in order."""
 
     version: tuple[int, int]
     prefix: str
@@ -74,12 +74,11 @@ def find_toolchain() -> Toolchain:
 
 
 def copy_toolchain(toolchain: Toolchain, folder: Path, *, may_link: bool) -> None:
-    """Put what is needed of both into `folder`, by hard link if it may be and can.
+    """Copy the needed files of both into `folder`, or hard-link them if allowed and possible.
 
-    A link is for a folder that what is measured cannot write to: it is the harness's own file.
-
-    The result runs in any container with glibc 2.28 and libstdc++, wherever `folder` is mounted,
-    read-only too.
+    A hard link is the harness's own file, so the measured environment must not be able to write it.
+    The result runs in any container with glibc 2.28 and libstdc++, at any mount point, also
+    read-only.
     """
     _put(toolchain.node, folder / "node", may_link=may_link)
     for path in _needed(toolchain.bundle):
@@ -93,14 +92,14 @@ def write_tree(
     search: SearchPaths,
     links: Iterable[tuple[str, str]] = (),
 ) -> None:
-    """Write what pyright is to look at: the tree, our configuration, and the stand-in interpreter.
+    """Write the input of pyright: the tree, the configuration, and the stand-in interpreter.
 
     `files` are by their path in the repository: every counted file (its `sufficient_source`), and
-    whatever else imports can resolve to, for which empty content will do: sources that are not
-    counted, stubs (whole), extension modules. A component that pyright would skip (`.github`) gets
-    a `=` in front; nothing can import it by name either way. `links` are symbolic links, from path
-    to target in the repository; pyright follows those that lead somewhere. Raises ToolchainError
-    for a path that leads out.
+    everything else that imports can resolve to, with empty content except for stubs: sources that
+    are not counted, stubs, extension modules. A path component that pyright would skip (`.github`)
+    gets a `=` in front; it cannot be imported by name in any case. `links` are symlinks, from path
+    to target in the repository; pyright follows those with a target. Raises ToolchainError for a
+    path that leads out of the repository.
     """
     tree = folder / _TREE
     tree.mkdir(parents=True)

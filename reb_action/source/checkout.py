@@ -25,7 +25,7 @@ FETCH_SECONDS: Final = 1800
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 
 _ATTRIBUTES: Final = "* -text -eol -ident -filter -working-tree-encoding\n"
-"""Strongest of all attributes: what is checked out is, byte for byte, what is in the commit."""
+"""Attributes with the highest priority: checked-out files equal the commit byte for byte."""
 
 
 def checkout(
@@ -38,7 +38,7 @@ def checkout(
 ) -> Source:
     """Check the pinned commit out into a new `folder`, from `mirror` or else from `origin`.
 
-    A mirror without the repository, the commit or some of its files gives way to the origin, and
+    If the mirror lacks the repository, the commit or some of its files, the origin is used, and
     `tell` gets the reason. Raises SourceError; then there is no `folder`.
     """
     _demand_pinned(manifest)
@@ -59,7 +59,7 @@ def checkout(
 
 
 def find_in_mirror(mirror: Path, repository: str) -> Path | None:
-    """Return where a folder of mirrors has a repository, as `owner/name` or flat; None if not."""
+    """Return the path of a repository in a folder of mirrors, or None."""
     mirror = mirror.absolute()
     if not mirror.is_dir():
         raise SourceError(f"the mirror {mirror} is not a folder; correct the path or leave it out")
@@ -93,7 +93,7 @@ def _fetch_from_first(
     origin: str,
     tell: Callable[[str], None],
 ) -> Source:
-    """Fetch and lay out the commit from the mirror; where that fails, from the origin."""
+    """Fetch and check out the commit from the mirror; if that fails, from the origin."""
     url = f"{origin.rstrip('/')}/{manifest.repository}"
     causes: list[str] = []
     if mirror is not None:
@@ -162,7 +162,7 @@ def _lay_out(folder: Path, commit: str) -> Source:
     git_dir = folder / ".git"
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
-    # Refuses what must not be written, before anything is.
+    # Refuses unsafe paths before anything is written.
     source = pristine.read_source(folder, commit)
     run_git(git_dir, "read-tree", commit, to="read the commit")
     # Unlike `git checkout` it runs nothing and leaves no times or owners in the index.

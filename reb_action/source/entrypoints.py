@@ -1,4 +1,4 @@
-"""Holds what a manifest names of its repository against the files of the pinned commit."""
+"""Compares the paths in a manifest with the files of the pinned commit."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ _BUILDS: Final = ("pyproject.toml", "setup.py")
 
 
 def demand_entrypoints(manifest: Manifest, source: Source) -> None:
-    """Raise DocumentError for an entry point whose code or folder the commit does not have."""
+    """Raise DocumentError if the commit lacks the code or the folder of an entry point."""
     for level, entrypoint in manifest.entrypoints.items():
         for key, fault in _missing(entrypoint, source):
             raise _error(manifest, f"entrypoints.{level}.{key}", fault)
@@ -30,7 +30,7 @@ def demand_oracle(manifest: Manifest, source: Source) -> None:
 
 
 def _missing(entrypoint: Entrypoint, source: Source) -> Iterator[tuple[str, str]]:
-    """Yield the keys that name what is not there. Arguments may name what is still to be made."""
+    """Yield the keys with missing paths. Arguments may also name files that are created later."""
     files = {file.path: file for file in source.files}
     decoy = files.get(_plain(entrypoint.decoy))
     if decoy is None:
@@ -41,7 +41,7 @@ def _missing(entrypoint: Entrypoint, source: Source) -> Iterator[tuple[str, str]
         if path not in files or files[path].is_link:
             yield "writes", f"{show(path)} is not a tracked file"
     for word, path in _scripts(entrypoint):
-        # What lies behind a link or in a submodule, nobody here can tell.
+        # The files behind a symlink or in a submodule are unknown here.
         folder = path.rpartition("/")[0]
         known = not folder or any(name.startswith(f"{folder}/") for name in files)
         if path not in files and (known or word.startswith(_CHECKOUT)):
@@ -52,11 +52,11 @@ def _missing(entrypoint: Entrypoint, source: Source) -> Iterator[tuple[str, str]
 
 
 def _scripts(entrypoint: Entrypoint) -> Iterator[tuple[str, str]]:
-    """Yield each word that names a script of the repository, and where that is in the commit."""
+    """Yield each word that names a script of the repository, and its path in the commit."""
     for word in entrypoint.argv:
         if word.startswith(_CHECKOUT) and word.endswith(".py"):
             yield word, _inside(word)
-    # What follows the interpreter is its script, and where it starts decides where that is.
+    # The script follows the interpreter; its path is relative to the working directory.
     start, script = f"{entrypoint.cwd}/", entrypoint.argv[1:2]
     if entrypoint.argv[0] == "{python}" and start.startswith(_CHECKOUT):
         for word in script:

@@ -1,4 +1,4 @@
-"""Runs git isolated: no configuration, credentials, prompts or hooks but ours (`gitconfig`)."""
+"""Runs git isolated: with the configuration `gitconfig` only, no credentials, prompts or hooks."""
 
 import logging
 import os
@@ -31,7 +31,7 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
-    # Where curl would look for .netrc.
+    # curl would read .netrc there.
     "HOME": os.devnull,
     "LC_ALL": "C",
 }
@@ -45,9 +45,9 @@ def run_git(
     protocol: str = "none",
     stdin: bytes = b"",
 ) -> bytes:
-    """Run git on one git folder, never on one found above it, and return what it printed.
+    """Run git on one git folder, never on a parent folder, and return its output.
 
-    `to` says in a message what could not be done; raises SourceError.
+    `to` describes the action in an error message; raises SourceError.
     """
     argv = ("git", f"--git-dir={git_dir}", *arguments)
     _log.info("$ %s", shlex.join(argv))

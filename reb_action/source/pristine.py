@@ -78,7 +78,7 @@ def demand_whole(source: Source) -> None:
 
 
 def read_source(folder: Path, commit: str) -> Source:
-    """Return what the commit in `.git` of a folder has; raises SourceError if it is unsafe."""
+    """Return the files of the commit in `.git` of a folder; raises SourceError if it is unsafe."""
     git_dir = folder / ".git"
     time = run_git(git_dir, "show", "--no-patch", "--format=%ct", commit, to="read the commit")
     listing = run_git(
