@@ -25,6 +25,8 @@ _LABEL = "reb.session"
 _AMBIGUOUS = "is ambiguous"
 # The engine's words for a storage driver without quotas.
 _QUOTA = "storage-opt"
+# Processes of a command that looks into a container: the shell and a program that it starts.
+_LOOKS = 2
 _START_TRIES = 20
 _START_PAUSE_SECONDS = 0.1
 
@@ -82,11 +84,11 @@ class Engine:
         return folder if folder.is_absolute() and folder.is_dir() else None
 
     def is_out_of_processes(self, container: str) -> bool:
-        """Return whether a container has as many processes and threads as it may have."""
+        """Return whether a container has no place left for a command that starts another."""
         with self._calling("count the processes of the sandbox"):
             seen = self.client.api.stats(container, stream=False).get("pids_stats", {})
         current, limit = seen.get("current"), seen.get("limit")
-        return bool(current and limit and current >= limit)
+        return bool(current and limit and current + _LOOKS > limit)
 
     def find_used_bytes(self, container: str) -> int | None:
         """Return the bytes that a container has written to its disk; None for unknown."""

@@ -19,14 +19,20 @@ _HITS_SECONDS: Final = 20
 _HITS_BYTES: Final = 64 * 1024
 
 
-def find_hits(engine: Engine, container: Container, *, disk: Path | None) -> LimitHits:
+def find_hits(
+    engine: Engine, container: Container, *, disk: Path | None, has_quota: bool
+) -> LimitHits:
     """Return how often the kernel enforced a limit of a container since its start.
 
-    `disk` is a folder on the disk of the container; None where it cannot be seen from here, or
-    where the container has a quota of its own. A command in the container takes about 0.1 s.
+    `disk` is a folder on the disk of the container; None where it cannot be seen from here. Only
+    a command in the container, which takes about 0.1 s, can tell whether a quota of it is used up;
+    and where no more processes can be started, the command cannot count them.
     """
-    hits = None if disk is None else _read_hits(engine, container, disk)
-    return count_hits(engine, container, SandboxLayout().workspace) if hits is None else hits
+    seen = None if disk is None else _read_hits(engine, container, disk)
+    if seen is not None and not has_quota:
+        return seen
+    inside = count_hits(engine, container, SandboxLayout().workspace)
+    return inside if seen is None else replace(seen, disk_full=seen.disk_full or inside.disk_full)
 
 
 def _read_hits(engine: Engine, container: Container, disk: Path) -> LimitHits | None:

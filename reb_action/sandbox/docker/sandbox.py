@@ -121,8 +121,10 @@ class DockerSandbox:
             return False
 
     def find_hits(self) -> LimitHits:
-        disk = self._data_folder if self._spec.limits.disk_mib is None else None
-        found = self._past_hits.plus(find_hits(self._engine, self._container, disk=disk))
+        has_quota = self._spec.limits.disk_mib is not None
+        disk = self._data_folder
+        now = find_hits(self._engine, self._container, disk=disk, has_quota=has_quota)
+        found = self._past_hits.plus(now)
         return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:
