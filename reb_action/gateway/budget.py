@@ -1,4 +1,4 @@
-"""Rules of the budget: when it is used up, and what a call without a known cost is charged."""
+"""Rules of the budget: when it is used up, and the charge for a call without a known cost."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def find_unpriced(budget: Budget, prices: Prices, model: str) -> str | None:
 def charge_call(prices: Prices, call: ModelCall) -> float:
     """Return the US dollars of a call at the requested model's price, without searches.
 
-    A budget must also end where the answering model, a search or the cache has no known price.
+    A budget must also end if the answering model, a search or the cache has no known price.
     """
     tokens = replace(call.summary.tokens, searches=None)
     cost = prices.cost(call.model, tokens)

@@ -233,7 +233,7 @@ class Exchange:
             max_output=self._request.max_output,
             summary=summary or AnswerSummary(),
             error=error,
-            # What the agent or the end of the trial cuts is no failure of the model.
+            # A cut by the agent or by the end of the trial is not a failure of the model.
             cause=None if self._client_left or self._settings.closing.is_set() else cause,
         )
         settings, generates = self._settings, self._request.route.generates

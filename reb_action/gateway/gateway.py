@@ -36,7 +36,7 @@ class Gateway:
 
     It listens while its `with` lasts, at the Unix socket `listen` or at a loopback port. Without
     `upstream` it is only the proxy `egress`. `record` gets one JSON line per call, without text,
-    `conversation` one with its text, and `on_turn` is told of it by the thread of the call. Raises
+    `conversation` one with its text, and `on_turn` gets the call in the call's thread. Raises
     UsageError for an invalid URL, PlaceError for a socket that cannot be created.
 
     `saved` keeps the counts, which a later gateway of the trial continues; `elapsed_seconds` of the

@@ -39,10 +39,10 @@ _PARSING: Final = threading.Lock()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelEndpoint:
-    """The model as all handlers share it.
+    """The model, shared by all handlers.
 
-    `model` is the only model allowed (None allows any). `hosted_tools` says what happens to tools
-    of the vendor. `call_slot` surrounds each call and limits how many run at once.
+    `model` is the only model allowed (None allows any). `hosted_tools`: what happens to tools of
+    the vendor. `call_slot` surrounds each call and limits how many run at once.
     """
 
     dialect: Dialect

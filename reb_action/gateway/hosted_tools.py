@@ -17,7 +17,7 @@ _REMOVED: Final = "[removed: this trial's network does not allow the model's ven
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostedRules:
-    """What a dialect has on the vendor's side.
+    """The vendor-side features of a dialect.
 
     `split_tools` returns the tools that the agent runs itself and the names of all others.
     `fields` are fields of a request, `roots` those with the conversation. `find_content` names a
@@ -32,10 +32,10 @@ class HostedRules:
 
 
 def find_hosted_tools(value: dict[str, Json], rules: HostedRules, *, remove: bool) -> list[str]:
-    """Return the names of what a request has on the vendor's side; remove it if asked to."""
+    """Return the names of a request's vendor-side features; remove them if requested."""
     names = _find_fields(value, rules, remove=remove)
     offered = value.get("tools")
-    # Google also reads one object where a list belongs.
+    # Google also accepts one object instead of a list.
     kept, tools = rules.split_tools([offered] if isinstance(offered, dict) else _as_list(offered))
     if tools and remove:
         _replace_tools(value, kept, tools)
@@ -111,7 +111,7 @@ def _find_below(
 
 
 def _find_content(part: Json, rules: HostedRules, *, remove: bool) -> tuple[Json, list[str]]:
-    """Return what a part becomes, and the remote content in it."""
+    """Return the replacement of a part, and the remote content in it."""
     if not isinstance(part, dict):
         return part, []
     name = rules.find_content(part)

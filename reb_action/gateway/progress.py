@@ -55,7 +55,7 @@ class LoopDetector:
         self._steps: deque[str] = deque(maxlen=2 * (limit or 1))
 
     def check(self, request: bytes, step: Step | None) -> str | None:
-        """Count a request; return what was repeated too often, or None."""
+        """Count a request; return the step that was repeated too often, or None."""
         if self._limit is None:
             return None
         digest = hashlib.sha256(request).hexdigest()

@@ -33,7 +33,7 @@ class Context:
 
     @property
     def artifacts_url(self) -> str:
-        """Where the artifacts of this run can be downloaded, or ""."""
+        """The URL of the artifacts of this run, or ""."""
         return f"{self.run_url}#artifacts" if self.run_url else ""
 
 

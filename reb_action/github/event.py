@@ -1,4 +1,4 @@
-"""Read what a run was triggered by: the current run, or another run through the API."""
+"""Reads the event of a run: of the current run, or of another run through the API."""
 
 import re
 from collections.abc import Mapping
@@ -55,9 +55,9 @@ def read_current_run(environ: Mapping[str, str]) -> Occasion:
 
 
 def read_other_run(client: Client, run_id: int, *, repository: str) -> Occasion:
-    """Return what triggered another run, from the API alone: its uploads are not trusted.
+    """Return the event of another run, from the API only: its uploads are not trusted.
 
-    A pull request that has a newer commit is left to the run of that commit.
+    A pull request with a newer commit belongs to the run of that commit.
     """
     run = client.workflow_run(run_id)
     if _URL.fullmatch(run.url) is None or _SHA.fullmatch(run.head_sha) is None:

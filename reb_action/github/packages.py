@@ -26,9 +26,9 @@ INDEX_OPTIONS = {
     "NO_INDEX": ("--no-index", "--no-index"),
     "TRUSTED_HOST": ("--trusted-host", "--allow-insecure-host"),
 }
-"""Variables of pip that say where packages come from, as options of pip and of uv.
+"""Variables of pip that set the source of packages, as options of pip and of uv.
 
-The lock's hashes say what the packages are, wherever they come from.
+The lock's hashes verify the packages from any source.
 """
 
 KEPT = (

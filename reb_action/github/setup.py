@@ -1,8 +1,8 @@
-"""Makes `reb` ready on a runner: the locked packages in the tool cache, and a launcher beside them.
+"""Sets `reb` up on a runner: the locked packages in the tool cache, and a launcher next to them.
 
     python3 -I setup.py
 
-Standard library only, and a syntax that an old `python3` can read far enough to say what it lacks.
+Standard library only, and a syntax that an old `python3` can parse, to report that it is too old.
 It writes the step outputs `reb` (the launcher), `folder` (a fresh name for a trial's folder) and
 `deadline` (seconds since the epoch, from REB_JOB_MINUTES; empty without).
 """
@@ -33,7 +33,7 @@ from reb_action.github.packages import SetupError, install  # noqa: E402
 
 
 def main() -> None:
-    """Build or find the environment and tell the later steps where it is."""
+    """Build or find the environment and pass its path to the later steps."""
     if sys.version_info < OLDEST:
         hand_over()
     began = time.monotonic()
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def hand_over() -> None:
-    """Start again with a Python that is new enough, or say that there is none."""
+    """Start again with a Python that is new enough, or fail if there is none."""
     names = [f"python3.{minor}" for minor in range(LATEST[1], OLDEST[1] - 1, -1)]
     found = [path for path in (shutil.which(name) for name in names) if path]
     found += [str(path) for path in in_tool_cache()]
@@ -73,7 +73,7 @@ def version(path: Path) -> tuple[int, ...]:
 
 
 def key() -> str:
-    """Return the name of the environment: what is in it, and what it was made with."""
+    """Return the name of the environment: a digest of its content and its interpreter."""
     interpreter = f"{platform.python_version()} {os.path.realpath(sys.executable)}"
     what = f"{interpreter} {platform.machine()}\n".encode() + LOCK.read_bytes()
     return hashlib.sha256(what).hexdigest()[:20]
@@ -96,7 +96,7 @@ def temp() -> Path:
 
 
 def ready(places: Iterable[Path], name: str) -> tuple[Path, bool]:
-    """Return the environment and whether it was there; built once, also when many ask at once."""
+    """Return the environment and whether it existed; several processes at once build it once."""
     for place in places:
         done = place / name
         if (done / "bin" / "python").exists():
@@ -141,7 +141,7 @@ def build(part: Path, done: Path) -> None:
 def write_launcher(environment: Path) -> Path:
     """Write the command of this version of the action; the tool cache holds packages only."""
     python, main = environment / "bin" / "python", ACTION / "reb_action" / "__main__.py"
-    # A runner's log is no terminal, whatever it is attached to.
+    # A runner's log is not a terminal.
     text = f'#!/bin/sh\nexport TERM=dumb\nexec {quote(python)} -I {quote(main)} "$@"\n'
     place = temp() / "researchenvbench"
     place.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def quote(path: Path) -> str:
 
 
 def deadline() -> str:
-    """Return when the runner will end this job, in seconds since the epoch, if we were told."""
+    """Return the end of this job, in seconds since the epoch; "" if job-minutes is not set."""
     minutes = os.environ.get("REB_JOB_MINUTES", "").strip()
     if not minutes:
         return ""
@@ -170,13 +170,13 @@ def deadline() -> str:
 
 
 def tell(**outputs: str) -> None:
-    """Write the step's outputs; no value of ours has a line break."""
+    """Write the step's outputs; no value has a line break."""
     with open(os.environ.get("GITHUB_OUTPUT") or os.devnull, "a") as stream:  # noqa: PTH123
         stream.writelines(f"{name}={value}\n" for name, value in outputs.items())
 
 
 def fail(message: str, *, code: int = 6) -> NoReturn:
-    """End with one line that says what is missing; docs/action.md lists the codes."""
+    """End with one line that names what is missing; docs/action.md lists the codes."""
     text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     print(f"::error title=researchenvbench::{text}")
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Reads where a repository's build files say that its packages stand."""
+"""Reads the folders of a repository's packages from its build files."""
 
 import ast
 import configparser

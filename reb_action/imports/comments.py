@@ -27,7 +27,7 @@ class Comments:
 
 
 def read_comments(text: str) -> Comments | None:
-    """Read the comments of a file that Python can parse; None if they cannot be told for sure."""
+    """Read the comments of a file that Python can parse; None if they are not certain."""
     if not _IGNORE.search(text) and "pyright:" not in text:
         return Comments(header=(), trailing={})
     try:

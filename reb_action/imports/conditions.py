@@ -58,7 +58,7 @@ def reduced_condition(test: ast.expr) -> str:
 
 
 def reduced_iterable(iterable: ast.expr) -> str:
-    """Return an iterable that is, or is not, a non-empty literal: pyright knows that one runs."""
+    """Return an iterable that is, or is not, a non-empty literal, which pyright evaluates."""
     match iterable:
         case ast.List(elts=[_, *_] as items) | ast.Tuple(elts=[_, *_] as items):
             return OPAQUE if any(isinstance(item, ast.Starred) for item in items) else "[0]"
@@ -69,7 +69,7 @@ def reduced_iterable(iterable: ast.expr) -> str:
 def reduced_subject(subject: ast.expr) -> str:
     """Return a match subject that is, or is not, one whose type pyright narrows.
 
-    After an irrefutable case pyright takes only the latter for left for good.
+    After an irrefutable case pyright treats only the latter as certainly left.
     """
     items = subject.elts if isinstance(subject, ast.Tuple) else [subject]
     return "_" if any(map(_is_narrowed, items)) else OPAQUE

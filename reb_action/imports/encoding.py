@@ -10,9 +10,9 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
 def text_of(source: bytes) -> str:
-    """Return the text of a source, with one kind of line end; nothing is refused.
+    """Return the text of a source, with one kind of line end; no source is refused.
 
-    Bytes that the declared encoding lacks are replaced: the imports beside them stay legible.
+    Bytes that the declared encoding lacks are replaced, so that the imports around them stay.
     """
     if source.startswith(codecs.BOM_UTF8):
         return _lines(source[len(codecs.BOM_UTF8) :].decode("utf-8", "replace"))

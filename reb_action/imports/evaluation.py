@@ -1,4 +1,4 @@
-"""Evaluates conditions and paths of a source as far as its text alone tells.
+"""Evaluates conditions and paths of a source from its text only.
 
 Conditions: on which platform and version an import runs. Paths: what a file adds to `sys.path`.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 CHECKOUT: Final = "/checkout"
-"""Where the repository stands in the paths of this module; what it is called matters to nobody."""
+"""The repository's folder in the paths of this module; its name does not matter."""
 
 _Version = tuple[int, int]
 _UNKNOWN: Final = object()
@@ -28,7 +28,7 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def truth(condition: ast.expr | None, *, version: _Version) -> bool | None:
-    """Return what a condition is on Linux and a version of Python, at run time; None if unknown."""
+    """Return a condition's value on Linux and a version of Python at run time; None if unknown."""
     match condition:
         case ast.BoolOp(op=ast.And(), values=values):
             return _all([truth(value, version=version) for value in values])
@@ -140,7 +140,7 @@ def _is_version(value: object) -> bool:
 
 
 def path_value(node: ast.expr, *, file: str, names: Mapping[str, str]) -> str | None:
-    """Return the path that an expression names; `file` is the repository's file it stands in."""
+    """Return the path that an expression in `file` of the repository names."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -200,7 +200,7 @@ def _called(
         case "join" | "Path" | "PurePath" if arguments:
             return _joined(arguments, "/")
         case "getcwd" | "cwd" if not arguments:
-            # So that the folder above it is where the program may have been started, too.
+            # The program may also have been started in the folder above it.
             return "./."
         case "resolve" | "absolute" | "as_posix" | "expanduser" if isinstance(
             function, ast.Attribute

@@ -23,7 +23,7 @@ class Guard:
 
 
 def read_trial(node: Node, guard: Guard) -> Iterator[tuple[Node, Guard]]:
-    """Yield the parts of a `try`: what may fail to import, and what is imported instead."""
+    """Yield the parts of a `try`: imports that may fail, and imports that replace them."""
     body = node.child_by_field_name("body")
     handlers = [one for one in node.named_children if one.type.startswith("except")]
     catching = [one for one in handlers if _is_catching(one)]
@@ -61,7 +61,7 @@ def _is_leaving(handler: Node) -> bool:
 
 
 def conjuncts(condition: ast.expr | None) -> frozenset[str]:
-    """Return the names all of which are true where the condition is."""
+    """Return the names that are all true if the condition is true."""
     match condition:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return frozenset({name})

@@ -9,7 +9,7 @@ from typing import Final
 _INIT: Final = "__init__"
 _SUFFIXES: Final = (".py", ".so")
 _EXTENDING: Final = (b"extend_path", b"declare_namespace", b"__path__")
-# How a module gets names that its text does not have, and what looks so but binds nothing.
+# Ways in which a module gets names that its text does not have, and lookalikes that bind nothing.
 _BINDING: Final = re.compile(
     rb"import\s*\(?\s*\*|exec|globals|locals|vars|setattr|__dict__|__getattr__|__name__|modules"
 )
@@ -22,7 +22,7 @@ _LIMIT: Final = 200_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What a dotted name leads to in one folder: the files that importing it runs, in order.
+    """The result of a dotted name in one folder: the files that importing it runs, in order.
 
     `folder` is the package or folder that it ends in, if it ends in one. `is_whole`: no component
     is missing. `is_closed`: the first component is a module or package that takes no parts from
@@ -36,10 +36,10 @@ class Found:
 
 
 class Modules:
-    """What can be imported from a repository's files, symbolic links followed.
+    """The importable modules of a repository's files, with symlinks followed.
 
     `files` are the paths of sources and of extension modules; `links` are the repository's
-    symbolic links, from path to target in the repository.
+    symlinks, from path to target in the repository.
     """
 
     def __init__(

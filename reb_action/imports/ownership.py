@@ -1,17 +1,17 @@
-"""Tells a repository's own modules from those that somebody has to install: the strict C0.
+"""Separates a repository's own modules from third-party modules: the strict C0.
 
-Decided file by file, by what Python would import there. The search path of a file has
+The decision is made for each file, by what Python would import there. The search path of a file has
 
 - the root of the repository, and its `src`;
-- the folders that its build files name, of which only the packages count;
-- the folder where the file's own package begins; outside of packages, the folder it stands in
-  (unless others import the file as a part of that folder), as for every script with a `__main__`;
-- the folders above it that hold scripts and are no packages;
-- the folders that the file adds to `sys.path`, as far as the text says which;
-- all that is on the search path of a file that imports it, since they run in one process.
+- the folders that its build files name; only packages in them count;
+- the folder where the file's own package begins; outside packages, the file's own folder (unless
+  others import the file as a part of that folder), as for every script with a `__main__`;
+- the folders above it that contain scripts and are not packages;
+- the folders that the file adds to `sys.path`, if its text shows which;
+- the search path of every file that imports it, because they run in one process.
 
-A file never is what it imports itself. A folder without `__init__.py` provides the modules below
-it, and no name alone; one that takes parts from elsewhere provides the parts that it has.
+A file never imports itself. A folder without `__init__.py` provides the modules in it, but not its
+own name. A folder that takes parts from elsewhere provides the parts that it has.
 """
 
 import posixpath
@@ -74,12 +74,12 @@ class _Search:
         for path, contents in self._read.items():
             for each in (part for one in contents.imports for part in _by_name(one)):
                 root, _ = self._provider(path, each) or (None, ())
-                # Where a flag says that a module is there, it is not missed where it is not.
+                # Under a flag for the module's presence, an absent module is not missing.
                 optional = each.optional or bool(each.given & flags)
                 yield path, replace(each, optional=optional, given=frozenset()), root
 
     def _open_folders(self, path: str, each: Import) -> set[str]:
-        """Return the folders of a name to which Python joins what is installed."""
+        """Return the folders of a name that Python joins to an installed package."""
         found = {root: self._modules.find(root, each.name) for root in self._roots[path]}
         return {
             posixpath.join(root, each.name)
@@ -101,7 +101,7 @@ class _Search:
     def _members(self) -> frozenset[str]:
         """Return the files that others import as a part of a folder without `__init__.py`.
 
-        Without the mark of a script they are no scripts, so their folder is on no search path.
+        Without `__main__` they are not scripts, so their folder is on no search path.
         """
         found: set[str] = set()
         for path, contents in self._read.items():
@@ -116,7 +116,7 @@ class _Search:
         return path in self._read and self._read[path].is_script
 
     def _base(self, path: str, members: frozenset[str]) -> set[str]:
-        """Return the folders of the search path that a file brings by where it stands."""
+        """Return the folders of the search path that follow from a file's place."""
         contents, base = self._read[path], self._modules.base_of(path)
         added = {folder for name in contents.folders for folder in _inside(name, path)}
         added |= {posixpath.dirname(path)} if contents.is_script else set()
@@ -128,9 +128,9 @@ class _Search:
         return added if is_member else {base, *added}
 
     def _confirmed(self) -> frozenset[tuple[str, str]]:
-        """Return the folders without `__init__.py` of which some file imports a module.
+        """Return the folders without `__init__.py` from which some file imports a module.
 
-        Only then does the name of the folder alone say that the repository's folder is meant.
+        Only then the folder's name alone refers to the repository's folder.
         """
         found: set[tuple[str, str]] = set()
         for path, contents in self._read.items():
@@ -142,7 +142,7 @@ class _Search:
         return frozenset(found)
 
     def _has(self, seen: Found, each: Import) -> bool:
-        """Return whether a whole name has what is imported: a file, or a part by name."""
+        """Return whether a complete name provides the import: a file, or a part by name."""
         if seen.folder is None:
             return True
         if self._modules.is_package(seen.folder):
@@ -226,11 +226,11 @@ class _Search:
 
 
 def _inside(name: str, path: str) -> Iterator[str]:
-    """Yield the folders of the repository that an entry of `sys.path` can stand for."""
+    """Yield the folders of the repository that an entry of `sys.path` can mean."""
     if name.startswith("/"):
         bases: Iterable[str] = ("/",)
     else:
-        # Relative to where the program is started: the root, or where the script stands.
+        # Relative to the working directory: the root, or the script's folder.
         bases = (CHECKOUT, f"{CHECKOUT}/{posixpath.dirname(path)}")
     for base in bases:
         whole = posixpath.normpath(posixpath.join(base, name))

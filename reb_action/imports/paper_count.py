@@ -48,7 +48,7 @@ def imported_names(source: bytes) -> frozenset[str]:
 
 
 def import_statements(source: bytes) -> tuple[str, ...]:
-    """Return all imports of a file, each as a statement of its own, wherever they stand in it."""
+    """Return all imports of a file, at every level of nesting, each as a separate statement."""
     tree = parse(source.decode("utf-8", "replace").removeprefix("\ufeff"))
     if tree is None:
         return ()
@@ -58,12 +58,12 @@ def import_statements(source: bytes) -> tuple[str, ...]:
 
 
 def parse(text: str) -> ast.Module | None:
-    """Parse one file, whatever it holds; None if Python cannot or it is too large."""
+    """Parse one file; None if Python cannot parse it or it is too large."""
     if len(text) > LIMIT_SOURCE_BYTES:
         return None
     try:
         with warnings.catch_warnings():
-            # Invalid escapes and `x is 1` in other people's code are no business of ours.
+            # Ignore warnings about invalid escapes and `x is 1` in the repository's code.
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""Who provides what a repository imports."""
+"""The provider of each import of a repository."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

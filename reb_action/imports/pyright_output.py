@@ -14,7 +14,7 @@ _BROKEN: Final = "An internal error occurred while "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unresolved:
-    """What pyright did not find: first components of absolute module names.
+    """Imports that pyright did not find: first components of absolute module names.
 
     `missing` has neither source nor stub (rule reportMissingImports, the paper's C0); `stub_only`
     has a stub that pyright bundles, but is not installed (rule reportMissingModuleSource). A name
@@ -34,7 +34,7 @@ def read_unresolved(document: object) -> Unresolved:
     report = _object(document, "the document")
     diagnostics = [_object(item, "a diagnostic") for item in _array(report, "generalDiagnostics")]
     if any(str(item.get("message")).startswith(_BROKEN) for item in diagnostics):
-        # What it says of that file is not all that there is to say.
+        # Its findings for that file are incomplete.
         raise ToolchainError("it failed at a file of the repository")
     return Unresolved(
         missing=frozenset(_modules(diagnostics, rule="reportMissingImports")),

@@ -1,13 +1,13 @@
-"""Reduces a file to what decides which of its imports pyright reports as unresolved.
+"""Reduces a file to the parts that decide which imports pyright reports as unresolved.
 
 pyright reports an import unless its binder finds it unreachable: behind a condition that it can
 evaluate without types, or behind a statement that leaves the block. So a reduced file keeps the
-imports, verbatim with their comments, and the skeleton of control flow around them; conditions
-that pyright evaluates stay, all others become one that it cannot. That equality with the whole
-file is a test, against pyright itself (tests/probe/test_toolchain.py).
+imports, verbatim with their comments, and the skeleton of control flow around them. Conditions
+that pyright evaluates stay; all others are replaced by one that it cannot evaluate. A test compares
+the result with pyright's result for the complete file (tests/probe/test_toolchain.py).
 
-`reportMissingModuleSource` alone also hangs on types (code behind a call that never returns is
-not reported); the calls of that kind that are known by name are kept too.
+Only `reportMissingModuleSource` also depends on types (code after a call that never returns is not
+reported). Calls that are known by name to be of this kind are kept, too.
 """
 
 import ast

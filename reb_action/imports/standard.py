@@ -11,7 +11,7 @@ _PYTHON_2: Final = """
     tkFileDialog tkMessageBox urllib2 urlparse xmlrpclib
 """
 
-# Nobody can install them, and no Python 3 has them, or has them under this name.
+# They cannot be installed, and no Python 3 has them under this name.
 _NEVER_INSTALLED: Final = "__main__ _typeshed test"
 
 _ADDED: Final[Mapping[int, str]] = {
@@ -37,11 +37,11 @@ _LATER_OR_EARLIER: Final = " ".join((*_ADDED.values(), *_REMOVED.values()))
 STANDARD_LIBRARY: Final = sys.stdlib_module_names | frozenset(
     f"{_PYTHON_2} {_LATER_OR_EARLIER} {_NEVER_INSTALLED}".split()
 )
-"""Top-level names that no environment is asked to install.
+"""Top-level names that no environment has to install.
 
-The running interpreter's own list, and what it lacks of other versions' lists, so that a verdict
-does not hang on the harness's Python: names renamed in 3.0, removed in 3.8 to 3.13, added since
-3.9; and three that exist without being listed. Source: "What's New in Python", 3.0 to 3.14.
+The running interpreter's own list, and the names of other versions that it lacks, so that a verdict
+does not depend on the harness's Python: names renamed in 3.0, removed in 3.8 to 3.13, added since
+3.9; and three unlisted ones. Source: "What's New in Python", 3.0 to 3.14.
 """
 
 

@@ -10,9 +10,9 @@ from tree_sitter import Node
 class Import:
     """One module that a file names: `a.b` of `import a.b` and of `from a.b import names`.
 
-    `level` counts the dots of a relative import. `optional`: the file goes on without it.
-    `instead_of` are the modules in whose absence alone it is imported, `given` names that are true
-    where it is imported.
+    `level` counts the dots of a relative import. `optional`: the file continues without it.
+    `instead_of`: it is imported only if these modules are absent. `given`: it is imported only if
+    these names are true.
     """
 
     module: str

@@ -1,7 +1,7 @@
-"""Reads what a source file imports, in any encoding and the syntax of any Python.
+"""Reads the imports of a source file, in any encoding and the syntax of any Python version.
 
-tree-sitter parses it: it knows the current grammar and Python 2's, and recovers from what it does
-not know. So a file counts by the imports that are legible in it, whatever Python runs the harness.
+tree-sitter parses the file: it knows the current grammar and Python 2's, and recovers from syntax
+errors. So the imports of a file do not depend on the Python that runs the harness.
 """
 
 import ast
@@ -24,7 +24,7 @@ _PATH_CALLS: Final = ("append", "insert", "extend", "addsitedir")
 
 _FLAG: Final = re.compile(r"(\w+)\s*=\s*(?:False|None)")
 
-# What can hold a statement; nothing else is descended into.
+# Nodes that can contain a statement; other nodes are not visited.
 _HOLDERS: Final = frozenset(
     {
         "ERROR",
@@ -68,7 +68,7 @@ def read_contents(source: bytes, *, path: str, version: tuple[int, int]) -> Cont
 
 
 class _Reading:
-    """One file on its way: what was found of it so far."""
+    """The findings in one file so far."""
 
     def __init__(self, path: str, version: tuple[int, int]) -> None:
         self._path, self._version = path, version
@@ -140,7 +140,7 @@ class _Reading:
         yield from ((one, frozenset[str]()) for one in others)
 
     def _expression(self, text: str) -> None:
-        """Note what a statement adds to `sys.path`, and which names stand for paths."""
+        """Record the paths that a statement adds to `sys.path`, and the names of paths."""
         if "path" not in text.lower() and "__file__" not in text and "dir" not in text:
             return
         for statement in _statements(text):

@@ -1,1 +1,1 @@
-"""Where a trial lives: one Protocol, met by `docker` and `local`."""
+"""Sandboxes of trials: one Protocol with the implementations `docker` and `local`."""

@@ -13,8 +13,8 @@ from reb_action.errors import SandboxError
 def safe_members(archive: bytes) -> Iterator[tuple[tarfile.TarInfo, bytes | None]]:
     """Yield the folders, regular files (with their content) and symbolic links of an archive.
 
-    Names are relative and without `..`; modes without setuid bits. A symbolic link may point
-    anywhere, since repositories have such links: whoever unpacks must not write through one.
+    Names are relative and without `..`; modes have no setuid bits. A symlink may point anywhere,
+    because repositories have such symlinks. The caller must not write through one.
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
@@ -46,7 +46,7 @@ EARLIEST: Final = 315_619_200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Member:
-    """A folder, a symbolic link or, when neither, a file; `path` is relative."""
+    """A folder, a symlink or otherwise a file; `path` is relative."""
 
     path: str
     content: bytes = b""

@@ -1,4 +1,4 @@
-"""What the kernel counts for a group of processes: kills for memory, processes not started."""
+"""The kernel's counts for a control group: kills for memory, processes not started."""
 
 import os
 import re
@@ -108,7 +108,7 @@ def read_kills(groups: str, *, root: Path = Path("/")) -> int:
 
 
 def _list_memory_files(groups: str) -> Iterator[str]:
-    """Yield where the counts may be: below the group's path, or at the root of a namespace."""
+    """Yield the possible folders of the counts: of the group's path, or the namespace's root."""
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
         path = path.rstrip("/")

@@ -15,7 +15,7 @@ DISK_FULL: Final = "the disk was full"
 
 _MIB: Final = 1 << 20
 _RESERVE_BYTES: Final = 1 << 30
-# A disk that is nearly full at the beginning is no reason to end everything at once.
+# A disk that is nearly full at the start must not end the command immediately.
 _RESERVE_SHARE: Final = 4
 _LEAST_PAUSE_SECONDS: Final = 1.0
 # Measuring reads the whole folder: a tenth of the time at most.
@@ -23,11 +23,11 @@ _PAUSE_SHARE: Final = 10
 
 
 class DiskWatch:
-    """Knows whether a sandbox has filled its disk: its own limit, or that of the machine.
+    """Detects a full disk of a sandbox: its own limit is reached, or the machine's disk is full.
 
-    `folder` lies on the disk of the sandbox; None where it is not seen from here. `measure` returns
-    the bytes that the sandbox uses, None for unknown; it is called by a thread of its own, and only
-    with `limit_mib`.
+    `folder` is on the disk of the sandbox; None if this process cannot see it. `measure` returns
+    the bytes that the sandbox uses, None for unknown; a separate thread calls it, and only with
+    `limit_mib`.
     """
 
     def __init__(

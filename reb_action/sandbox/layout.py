@@ -24,7 +24,7 @@ class SandboxLayout:
 
     @property
     def report(self) -> str:
-        """Where the agent writes its self-report."""
+        """The path at which the agent writes its report."""
         return f"{self.workspace}/report.json"
 
     @property
@@ -39,7 +39,7 @@ class SandboxLayout:
 
     @property
     def agent(self) -> str:
-        """The agent's own programs and files; never part of what is measured."""
+        """The agent's own programs and files; never part of the measured environment."""
         return f"{self.root}/opt/agent"
 
     @property
@@ -49,12 +49,12 @@ class SandboxLayout:
 
     @property
     def cli(self) -> str:
-        """The read-only mount with the agent's installed program, where it has one."""
+        """The read-only mount with the agent's installed program, if it has one."""
         return f"{self.root}/opt/cli"
 
     @property
     def gateway(self) -> str:
-        """The read-only mount with the sockets that lead to the harness, where there are any."""
+        """The read-only mount with the sockets to the harness, if there are any."""
         return f"{self.root}/opt/gateway"
 
     @property

@@ -1,4 +1,4 @@
-"""What the machine offers a sandbox: the defaults of its limits."""
+"""The resources of the machine, and the default limits of a sandbox."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ _CGROUP_LIMITS: Final = (
 
 
 def find_default_limits() -> Limits:
-    """Return the limits of a sandbox that has this machine, or the container that it is, alone."""
+    """Return the limits of the only sandbox on this machine or in this container."""
     memory = find_memory_mib()
     threads = _number(Path("/proc/sys/kernel/threads-max").read_text(encoding="ascii"))
     return choose_limits(memory_mib=memory, threads=threads or _LEAST_PROCESSES)

@@ -1,4 +1,4 @@
-"""Tells whose a sandbox is, so that the leftovers of a killed runner can be found and removed."""
+"""The owner of a sandbox, so that leftovers of a killed runner can be found and removed."""
 
 import platform
 import time
@@ -10,14 +10,14 @@ from typing import Final
 from reb_action.sandbox.protocol import SandboxSpec
 
 Alive = Callable[["Trace"], bool]
-"""Says whether the session of a sandbox that was made on this machine still goes on."""
+"""Returns whether the session of a sandbox of this machine is still running."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
-    """What a sandbox says about its maker; `expires` is in seconds since the epoch.
+    """The owner of a sandbox, as recorded on it; `expires` is in seconds since the epoch.
 
-    The maker is a session, not a process: each phase of a trial is a process of its own.
+    The owner is a session, not a process: each phase of a trial is a separate process.
     """
 
     session: str
@@ -35,7 +35,7 @@ _LEASE_BYTES: Final = 32
 
 
 def make_trace(spec: SandboxSpec) -> Trace:
-    """Return the trace that a sandbox made here and now leaves."""
+    """Return the trace of a sandbox that is created now on this machine."""
     return Trace(
         session=spec.session,
         trial=spec.trial,
@@ -47,10 +47,10 @@ def make_trace(spec: SandboxSpec) -> Trace:
 
 
 def is_leftover(trace: Trace, *, alive: Alive) -> bool:
-    """Return whether a sandbox may be removed by others than its own session.
+    """Return whether another session may remove a sandbox.
 
-    It may when its lease is over; or when it was made on this machine and the machine has been
-    started again since, or its session is over. Another machine's sandbox is left alone.
+    It may if the lease is over. It also may if the sandbox is of this machine, and the machine was
+    restarted since or the session is over. Sandboxes of other machines are kept.
     """
     if time.time() >= find_expiry(trace):
         return True
@@ -74,13 +74,13 @@ def find_expiry(trace: Trace) -> int:
 
 
 def renew_lease(spec: SandboxSpec) -> None:
-    """Give a sandbox its whole time again from now on, as a trial that is resumed needs it."""
+    """Give the sandbox of a resumed trial its full time again, from now on."""
     path = Path(spec.mount) / LEASE
     path.write_text(f"{int(time.time()) + spec.limits.seconds}\n", encoding="ascii")
 
 
 def has_folder(trace: Trace) -> bool:
-    """Take a session as alive while its folder is there: runners empty theirs between jobs."""
+    """Treat a session as alive while its folder exists: runners empty their folder between jobs."""
     return Path(trace.mount).is_dir()
 
 
@@ -97,7 +97,7 @@ def format_labels(trace: Trace) -> dict[str, str]:
 
 
 def parse_labels(labels: Mapping[str, str]) -> Trace | None:
-    """Read a trace from labels; None when they are not ours."""
+    """Read a trace from labels; None if they are not labels of reb."""
     try:
         return Trace(
             session=labels["reb.session"],

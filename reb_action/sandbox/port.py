@@ -7,7 +7,7 @@ from reb_action.errors import SandboxError
 from reb_action.sandbox.protocol import Command, Sandbox, User
 
 PORT: Final = 47801
-"""Where the harness is reached inside; no service is known to use it."""
+"""The port of the harness inside the sandbox; no known service uses it."""
 
 SOCKET: Final = "reb.sock"
 """Name of the socket in the folder that is mounted as `layout.gateway`."""

@@ -12,7 +12,7 @@ Output = Callable[[bytes], None]
 """Receives output as it comes; must not raise."""
 
 Until = Callable[[], str | None]
-"""Is asked about once a second; a text ends the command, and says why. Must not raise or block."""
+"""Called about once a second; a text ends the command with that reason. Must not raise or block."""
 
 
 class User(StrEnum):
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 
 class Network(StrEnum):
-    """What a sandbox may reach; `allowed` are hosts by name, through a proxy of the harness."""
+    """The network access of a sandbox; `allowed`: hosts by name, through a proxy of the harness."""
 
     OPEN = "open"
     ALLOWED = "allowed"
@@ -39,10 +39,10 @@ class Network(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SandboxSpec:
-    """All that decides what a sandbox is; `mount` is the host side of `layout.tools`.
+    """The definition of a sandbox; `mount` is the host side of `layout.tools`.
 
-    `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: folders that
-    are there already. With `root` commands of the agent's user run as root of the container.
+    `agent_mount` and `gateway_mount` are those of `layout.cli` and `layout.gateway`: existing
+    folders. With `root`, commands of the agent's user run as root of the container.
     `gpu_ids` are the UUIDs of its GPUs; without them it gets the first ones of the machine.
     """
 
@@ -82,9 +82,9 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """How a command ended; `exit_code` is None when we ended it: by the clock, or as `stopped`.
+    """How a command ended; `exit_code` is None if the harness ended it: timed out, or `stopped`.
 
-    `is_out_of_memory` says that the memory of the sandbox was used up and everything in it ended.
+    `is_out_of_memory`: the memory of the sandbox was used up, and all its processes ended.
     """
 
     exit_code: int | None
@@ -141,17 +141,17 @@ class Sandbox(Protocol):
         stderr: Output | None = None,
         until: Until | None = None,
     ) -> Ended:
-        """Run a command to its end or its deadline, or until `until` says why to stop it.
+        """Run a command to its end or its deadline, or until `until` returns a reason to stop it.
 
-        At the deadline, as when it is stopped, everything inside is ended.
+        At the deadline, and at a stop, all processes inside are ended.
 
-        Output goes to the callbacks as it comes and, capped at `output_limit_bytes` for each
-        stream (head and tail are kept, the middle is dropped), into the result.
+        Output goes to the callbacks at once. The result has at most `output_limit_bytes` of each
+        stream: head and tail are kept, the middle is dropped.
         """
         ...
 
     def put(self, folder: str, archive: bytes, *, user: User = User.AGENT) -> None:
-        """Unpack a tar archive of ours into `folder`, owned by `user`, replacing what is there."""
+        """Unpack a tar archive of the harness into `folder`, owned by `user`, replacing files."""
         ...
 
     def protect(
@@ -165,9 +165,9 @@ class Sandbox(Protocol):
         ...
 
     def read(self, path: str, *, limit_bytes: int, whole: bool = True) -> bytes | FileFault:
-        """Read a regular file; never follows a symbolic link, never blocks on a special file.
+        """Read a regular file; never follows a symlink, never blocks on a special file.
 
-        One that is longer than the limit is a fault or, where not the `whole` is wanted, cut.
+        A file above the limit is a fault; if not `whole`, it is cut instead.
         """
         ...
 
@@ -185,8 +185,8 @@ class Sandbox(Protocol):
     def clear(self) -> tuple[str, ...]:
         """End every process that earlier commands left, and return their names.
 
-        Whether one is left is asked from outside, where no process inside can answer. Raises
-        UnendedError where one cannot be ended: then nothing can be run here any more.
+        The processes are listed from outside, where no process inside can interfere. Raises
+        UnendedError if one cannot be ended: then no more commands can run in this sandbox.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The scratch folder of a trial on this machine: says whose it is, and goes when its trial went."""
+"""The scratch folder of a trial on this machine: it names its owner, and ends with the trial."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ _LIMIT_BYTES: Final = 16 * 1024
 
 
 def mark(work: Path, spec: SandboxSpec) -> None:
-    """Make a scratch folder that says whose it is; `spec.mount` lies in it."""
+    """Create a scratch folder that names its owner and contains `spec.mount`."""
     documents.write_bytes(work / _NAME, documents.dump_json(dict(format_labels(make_trace(spec)))))
     Path(spec.mount).mkdir(parents=True, exist_ok=True)
 
@@ -38,10 +38,9 @@ def remove(work: Path) -> None:
 
 
 def sweep(*, beside: Path, alive: Alive, spares: Alive = spare_none) -> Iterator[Path]:
-    """Remove the scratch of trials that were killed; yields the folder of each.
+    """Remove the scratch folders of killed trials; yields the folder of each trial.
 
-    `beside` holds one folder for each trial, as runners and `results/` do. Those that `spares`
-    names stay.
+    `beside` has one folder for each trial, like `results/`. Trials that `spares` accepts are kept.
     """
     for path in sorted(beside.glob(f"*/work/{_NAME}")):
         trace = _trace(path)

@@ -12,15 +12,15 @@ def start(spec: SandboxSpec) -> Sandbox:
 
 
 def attach(spec: SandboxSpec, handle: str) -> Sandbox:
-    """Find the sandbox that another process started; SandboxError when it is gone."""
+    """Find the sandbox that another process started; SandboxError if it no longer exists."""
     return _module(spec.kind).attach(spec, handle)
 
 
 def sweep(kind: Kind, *, alive: Alive = has_folder, spares: Alive = spare_none) -> tuple[str, ...]:
-    """Remove what killed sessions of this machine left, by `trace.is_leftover`.
+    """Remove the sandboxes that killed sessions of this machine left (`owner.is_leftover`).
 
-    Returns the sessions whose sandboxes were removed. `reb stop --all` says that none is alive.
-    Sandboxes that `spares` names are stopped, and can be attached to again.
+    Returns the sessions of the removed sandboxes. For `reb stop --all` no session is alive.
+    Sandboxes that `spares` accepts are stopped, and can be attached to again.
     """
     return _module(kind).sweep(alive=alive, spares=spares)
 

@@ -1,4 +1,4 @@
-"""What is kept of a conversation: new messages of a request, text and tool calls of an answer."""
+"""The recorded parts of a conversation: new messages of a request, text and calls of an answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _ANSWER_CHARACTERS: Final = 4 * 1024 * 1024
 class Message:
     """A new message to the model: a tool's result if `call` names its call, or else a user's text.
 
-    `call` is the id of the call, or the name of the tool where the dialect has no ids.
+    `call` is the id of the call, or the name of the tool if the dialect has no ids.
     """
 
     text: str
@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(kw_only=True, slots=True)
 class ToolCall:
-    """A tool call of an answer, whose arguments may come in pieces."""
+    """A tool call of an answer; its arguments may come in parts."""
 
     id: str = ""
     name: str = ""

@@ -1,4 +1,4 @@
-"""Writes the conversation of a trial as it goes on: one JSON line for each call of the model.
+"""Writes the conversation of a trial as it happens: one JSON line for each call of the model.
 
 Long texts keep their head and tail. What is left out is marked in the text and counted in the line.
 """

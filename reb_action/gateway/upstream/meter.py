@@ -54,7 +54,7 @@ class AnswerMeter:
         return self._redactor.redact(rest.raw) if self._read_event(rest.data) else b""
 
     def _release(self, data: bytes, *, keep: int) -> bytes:
-        """Redact, and hold back the end, where a key may have begun."""
+        """Redact, and hold back the end, because a key may begin there."""
         redacted = self._redactor.redact(self._held + data)
         end = max(len(redacted) - keep, 0)
         self._held = redacted[end:]

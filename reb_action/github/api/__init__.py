@@ -1,1 +1,1 @@
-"""GitHub's REST API, as far as reb uses it."""
+"""The parts of GitHub's REST API that reb uses."""

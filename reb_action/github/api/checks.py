@@ -12,15 +12,15 @@ from reb_action.github.api.transport import Call, Transport
 from reb_action.model.github import ANNOTATIONS_PER_REQUEST, Annotation, CheckRun, Effect, Written
 
 _EXTERNAL: Final = re.compile(r"reb:(\d{1,20}):(.*)", re.DOTALL)
-"""Of our external ids: the run that wrote a check run, and what it is on."""
+"""The parts of an external id: the run that wrote the check run, and its subject."""
 
 
 def upsert(transport: Transport, check: CheckRun) -> Written:
-    """Write a completed check run, or bring the one of its external id up to date.
+    """Write a completed check run, or update the one with its external id.
 
-    Beside a newer run's nothing is written: GitHub shows the one that was made last.
-    Annotations can only be added: those that are there count as the first ones of `check`, so
-    that a write that got lost halfway is taken up where it stopped.
+    If a newer run has written one, nothing is written, because GitHub shows the latest one.
+    Annotations can only be added. The existing ones count as the first ones of `check`, so an
+    interrupted write continues where it stopped.
     """
     what = f"write the check run {check.name!r}"
     call = Call(path="", what=what, need=Need.CHECKS_WRITE, write=True, again=False)

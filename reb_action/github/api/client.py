@@ -59,7 +59,7 @@ class Client:
         downloads.download(self._transport, artifact, file, limit_bytes=limit_bytes)
 
     def check_run(self, check: CheckRun) -> Written:
-        """Write a check run, or bring the one of its name and external id up to date."""
+        """Write a check run, or update the one with its name and external id."""
         return checks.upsert(self._transport, check)
 
     def comment(self, comment: Comment, *, author: str | None = None) -> Written:

@@ -1,4 +1,4 @@
-"""The one comment of ours on a pull request: found by marker and author, never set back."""
+"""The only benchmark comment on a pull request: found by marker and author, never outdated."""
 
 import re
 from dataclasses import dataclass, replace
@@ -24,15 +24,15 @@ class _Found:
 
 
 def marker(key: str, order: RunOrder) -> str:
-    """Return the line that makes a comment ours; Markdown does not show it."""
+    """Return the line that marks a benchmark comment; Markdown does not show it."""
     return f"<!-- researchenvbench:v1 key={key} run={order.run_id} attempt={order.attempt} -->"
 
 
 def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
-    """Write the comment, or leave a newer run's alone; two that race end with one comment.
+    """Write the comment, or keep a newer run's; after a race of two runs there is one comment.
 
-    GitHub has no conditional write: of two runs that write in the same second the older may win.
-    The workflow's concurrency group is what keeps them apart.
+    GitHub has no conditional write: if two runs write in the same second, the older may win. The
+    workflow's concurrency group prevents this.
     """
     what = f"write the comment on #{comment.number}"
     call = Call(path="", what=what, need=Need.PULLS_WRITE)
@@ -58,7 +58,7 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
 def _settle(
     transport: Transport, call: Call, found: tuple[_Found, ...], *, body: str, order: RunOrder
 ) -> Written:
-    """Bring the oldest of ours up to date and remove what a race made beside it."""
+    """Update the oldest benchmark comment and remove others that a race created."""
     first, *others = found
     newest = max(one.order for one in found)
     if newest > order:
@@ -81,7 +81,7 @@ def _ours(transport: Transport, call: Call, comment: Comment, author: str) -> tu
 
 
 def _login(comment: Json) -> str | None:
-    """Return who wrote a comment; nobody, where the account was deleted."""
+    """Return the author of a comment; "" if the account was deleted."""
     return maybe_text(comment, "user", "login")
 
 
@@ -106,6 +106,6 @@ def _delete(transport: Transport, call: Call, comment_id: int) -> None:
     try:
         transport.send(replace(call, verb="DELETE", path=path, write=True))
     except RefusedError as error:
-        # Whoever made it in the race has removed it already.
+        # The other run of the race has removed it already.
         if error.fault is not Fault.MISSING:
             raise

@@ -15,10 +15,10 @@ _CHUNK: Final = 1024 * 1024
 
 
 def download(transport: Transport, artifact: Artifact, file: BinaryIO, *, limit_bytes: int) -> None:
-    """Write the zip into an empty file and check its digest, where the server has one.
+    """Write the zip into an empty file and check its digest, if the server has one.
 
-    Raises GitHubError where it has expired, is larger than `limit_bytes`, or is not what was
-    listed. The address is good for a minute, so each repetition asks for a new one.
+    Raises GitHubError if it has expired, is larger than `limit_bytes`, or differs from its listing.
+    The address is valid for a minute, so each retry requests a new one.
     """
     what = f"download the artifact {artifact.name!r}"
     if artifact.size_bytes > limit_bytes:
@@ -52,7 +52,7 @@ def _fetch(
     file.seek(0)
     file.truncate()
     digest, size = hashlib.sha256(), 0
-    # With some `auth`, requests does not look for a password in ~/.netrc.
+    # With an `auth`, requests does not read a password from ~/.netrc.
     with requests.get(
         address,
         auth=_no_password,

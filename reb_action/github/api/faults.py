@@ -1,7 +1,7 @@
-"""What GitHub answers when it refuses, told apart; and the sentence that says what to do.
+"""The kinds of refusals of GitHub, and the sentence with the advice for each.
 
-The rules are those of its REST documentation: a limit names itself by `retry-after`, by no request
-remaining, or by its message; all else that is forbidden stays forbidden however often one asks.
+The rules are those of its REST documentation: a rate limit shows in `retry-after`, in zero
+remaining requests, or in the message. Retrying does not help with other forbidden requests.
 """
 
 import re
@@ -40,7 +40,7 @@ class Need(StrEnum):
 
 
 class Fault(StrEnum):
-    """Why an answer is none."""
+    """Why GitHub refused a request."""
 
     TOKEN = "token"  # noqa: S105
     PERMISSION = "permission"
@@ -58,7 +58,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What came back: lower-case header names, and GitHub's own `message` ("" without one)."""
+    """An answer of GitHub: lower-case header names, and its own `message` ("" without one)."""
 
     status: int
     headers: Mapping[str, str]
@@ -66,7 +66,7 @@ class Answer:
 
 
 class RefusedError(GitHubError):
-    """GitHub answered, and not what was asked for; `fault` and `status` say what."""
+    """GitHub refused a request; `fault` and `status` have the reason."""
 
     def __init__(self, text: str, *, fault: Fault, status: int) -> None:
         super().__init__(text)
@@ -75,11 +75,11 @@ class RefusedError(GitHubError):
 
 
 class LostError(GitHubError):
-    """A write was sent and no answer came, so nobody knows whether it was done."""
+    """A write was sent and no answer came, so its result is unknown."""
 
 
 def fault_of(answer: Answer) -> Fault:
-    """Return why an answer that is not a success is none."""
+    """Return why GitHub refused, for an answer without success."""
     status, message = answer.status, answer.message
     if status == _UNAUTHORIZED:
         return Fault.TOKEN
@@ -128,7 +128,7 @@ def limit_seconds(answer: Answer, *, now: float, hits: int) -> float:
 
 
 def _server_time(answer: Answer, now: float) -> float:
-    """Return GitHub's own clock, since a reset is told by it; ours may be wrong by minutes."""
+    """Return GitHub's own time, because a reset refers to it; the local clock may be wrong."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
     except ValueError:
@@ -136,7 +136,7 @@ def _server_time(answer: Answer, now: float) -> float:
 
 
 def refusal(answer: Answer, *, what: str, need: Need) -> RefusedError:
-    """Return the error for an answer: what was not done, why, and what helps."""
+    """Return the error for an answer: the failed action, the reason, and the advice."""
     fault = fault_of(answer)
     text = f"{what}: {_reason(fault, answer, need)}"
     return RefusedError(text, fault=fault, status=answer.status)
@@ -180,9 +180,9 @@ _GRANT: Final = (
 
 
 def _wanted(answer: Answer, need: Need) -> str:
-    """Return what GitHub itself says that it would accept, else what we know."""
+    """Return the permission that GitHub would accept, by its answer or else by the list here."""
     accepted = answer.headers.get("x-accepted-github-permissions", "")
-    # Ours where its scope is among those that would do: to look takes less than to write.
+    # The known one if GitHub accepts its scope: reading needs less than writing.
     scope = need.split(":")[0].replace("-", "_")
     scopes = {one.split("=")[0] for one in re.split("[;,] *", accepted)}
     if not re.fullmatch(r"[a-z_=;, ]{1,200}", accepted) or scope in scopes:

@@ -10,7 +10,7 @@ from reb_action.model.github import Artifact, PullRequest, WorkflowRun
 
 
 def login(transport: Transport) -> str:
-    """Return who the token is; asked in a way that answers apps and people alike."""
+    """Return the login of the token, with a query that works for apps and people."""
     answer = transport.graphql(
         "query { viewer { login } }", what="ask whose the token is", need=Need.METADATA
     )
@@ -43,11 +43,11 @@ def workflow_run(transport: Transport, run_id: int) -> WorkflowRun:
 
 
 def pull_requests(transport: Transport, run: WorkflowRun) -> tuple[PullRequest, ...]:
-    """Return the open pull requests that a run was for, the oldest first.
+    """Return the open pull requests of a run, the oldest first.
 
-    Neither what the run lists (nothing, for a fork) nor what it uploaded is asked. Those of its
-    branch are returned also where it has moved on: compare `head_sha`. Of a deleted fork, only
-    those at the very commit are known.
+    The run's own list (empty for a fork) and its uploads are not used. Pull requests of the run's
+    branch are returned even with newer commits: compare `head_sha`. For a deleted fork, only those
+    at the run's commit are known.
     """
     if run.head_repository is None or run.head_branch is None:
         path, query = f"{transport.repository}/commits/{run.head_sha}/pulls", ()

@@ -17,7 +17,7 @@ from reb_action.sandbox.docker.faults import explain
 def connect() -> Engine:
     """Connect to the engine that DOCKER_HOST names, once for each process.
 
-    It must be one of this machine: it mounts a folder of ours, and the GPUs that we watch are here.
+    It must be on this machine: it mounts a folder of the harness, and NVML sees local GPUs only.
     """
     host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     if not host.startswith("unix://"):
@@ -33,7 +33,7 @@ def connect() -> Engine:
 
 
 def _knock(path: str) -> None:
-    """Fail at once and cleanly where nobody listens: the SDK would leave its socket open."""
+    """Fail cleanly if no engine listens: the SDK would leave its socket open."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(TIMEOUT_SECONDS)
         connection.connect(path)

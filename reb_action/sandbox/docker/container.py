@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Container:
-    """What we look at of a container; `env_names` are the variables that each exec inherits.
+    """The used facts of a container; `env_names` are the variables that each exec inherits.
 
-    `networks` has the id of each network by its name. `is_out_of_memory` says that the kernel
-    ended a process of it since its start, for its memory.
+    `networks` has the id of each network by its name. `is_out_of_memory`: since its start, the
+    kernel has killed one of its processes for memory.
     """
 
     id: str
@@ -24,9 +24,9 @@ class Container:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """A process of a container as the engine sees it: numbers and user are the engine's.
+    """A process of a container as the engine sees it, with the engine's numbers and user ids.
 
-    One whose main thread alone has ended shows as a zombie with more than one thread.
+    If only its main thread has ended, it shows as a zombie with more than one thread.
     """
 
     pid: int
@@ -37,7 +37,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listed:
-    """What a list of containers tells of each."""
+    """A container in a list of containers."""
 
     id: str
     labels: Mapping[str, str]

@@ -45,8 +45,8 @@ class Exec:
 class Engine:
     """A connection to the engine of this machine, over its Unix socket.
 
-    The stubs of the SDK know many arguments and answers only as unknown, so it is Any here, and
-    here alone: what leaves this class has a type.
+    The SDK's stubs lack many types, so the SDK is Any here and only here: the methods of this class
+    return typed values.
     """
 
     client: Any
@@ -66,9 +66,9 @@ class Engine:
             return parse_container(created.attrs)
 
     def _create(self, options: Options) -> Any:  # noqa: ANN401 - the SDK has no type for it
-        """Create a container with a quota of its disk if the storage driver has quotas.
+        """Create a container, with a disk quota if the storage driver has quotas.
 
-        Where it has none the disk is watched.
+        Otherwise the disk is watched.
         """
         try:
             return self.client.containers.create(**options)
@@ -104,7 +104,7 @@ class Engine:
             return self.client.api.inspect_image(image)["Id"]
 
     def inspect(self, container: str) -> Container:
-        """Look at a container, by id or name; raises SandboxLostError if there is none."""
+        """Return a container by id or name; raises SandboxLostError if there is none."""
         with self._calling("find the sandbox"):
             try:
                 return parse_container(self.client.api.inspect_container(container))
@@ -134,7 +134,7 @@ class Engine:
             self.client.api.kill(container, "SIGKILL")
 
     def remove(self, container: str) -> None:
-        """Remove a container with its volumes, unless it is gone or going."""
+        """Remove a container with its volumes, unless it is already removed."""
         with self._calling("remove the sandbox"), ignore_status(NOT_FOUND, CONFLICT):
             self.client.api.remove_container(container, force=True, v=True)
 
@@ -157,9 +157,9 @@ class Engine:
             Bridge(api=self.client.api).ensure()
 
     def cut_off(self, container: str, networks: Mapping[str, str]) -> None:
-        """Take a container that does not run off these networks, and off any for good.
+        """Disconnect a stopped container from these networks, and from any network in future.
 
-        On the network `none` it is not put back onto its first one when it starts. `networks` has
+        With the network `none`, a start does not reconnect it to its first network. `networks` has
         the id of each network by its name.
         """
         with self._calling("cut the sandbox off the network"):
@@ -204,9 +204,9 @@ class Engine:
 
     @contextmanager
     def archive(self, method: str, container: str, path: str) -> Generator[requests.Response]:
-        """Ask for the archive of a path, or with HEAD only what the path is.
+        """Request the archive of a path, or with HEAD only the kind of the path.
 
-        By hand: the SDK's call cannot be closed before its end, nor can it ask with HEAD.
+        The SDK's call cannot be closed before its end and does not support HEAD.
         """
         api = self.client.api
         url = f"{api.base_url}/v{api.api_version}/containers/{container}/archive"

@@ -1,4 +1,4 @@
-"""Turns what the engine or the connection to it complains about into one plain sentence."""
+"""Turns errors of the engine, or of the connection to it, into one plain sentence."""
 
 from docker.errors import APIError
 
@@ -28,7 +28,7 @@ _OF_THE_CONNECTION = (
 
 
 def explain(error: Exception, *, action: str, where: str) -> str:
-    """Say what failed, where, and what to do about it."""
+    """Return what failed, where, and what to do."""
     if isinstance(error, APIError):
         reason, advices = error.explanation or str(error), _OF_THE_ENGINE
     else:

@@ -1,4 +1,4 @@
-"""Puts files into a container and takes them out, distrusting what the agent made there."""
+"""Copies files into a container and out of it; files of the agent are not trusted."""
 
 import base64
 import io
@@ -31,8 +31,8 @@ _TAR_BYTES = 64 * 1024
 def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
     """Return an archive for the root of a container that unpacks into `folder`, owned by uid.
 
-    Every folder below the first that an agent may change has a member of its own: the engine
-    replaces what is no folder there, such as a planted link, but would follow it unmentioned.
+    Every folder below the first one that an agent may change has its own member. So the engine
+    replaces a planted symlink there. Without the member it would follow the symlink.
     """
     base = _place(folder)
     packed = _Packed(uid=uid, folder_mode=0o755)
@@ -45,8 +45,8 @@ def repack(folder: str, archive: bytes, *, uid: int) -> bytes:
 def repack_protected(folder: str, archive: bytes, *, writable: frozenset[str]) -> bytes:
     """Return an archive like that of `repack`, of which the agent can change only `writable` files.
 
-    The folders above it in the agent's workspace belong to root too, or they could be renamed. All
-    are sticky: who may add to such a folder can neither rename nor remove what is another's.
+    The parent folders in the agent's workspace belong to root too; otherwise the agent could rename
+    them. All are sticky: a user who may add files cannot rename or remove files of another user.
     """
     base = _place(folder)
     packed = _Packed(uid=0, folder_mode=0o1777, writable=writable)
@@ -93,7 +93,7 @@ class _Packed:
         entry = tarfile.TarInfo(str(folder))
         entry.type = tarfile.DIRTYPE
         entry.mode = self._folder_mode
-        # Not 1970: zip archives, and so some builds, refuse what is older than 1980.
+        # Not 1970: zip archives, and so some builds, refuse files older than 1980.
         entry.mtime = int(time.time())
         self._tar.addfile(_owned(entry, self._uid))
 
@@ -122,10 +122,10 @@ def read_file(
 
 
 def _fault(engine: Engine, container: str, refusal: requests.Response) -> FileFault:
-    """Tell what an agent made of a path from a fault of the engine, which raises SandboxError.
+    """Return the fault of a path that the agent made; a fault of the engine raises SandboxError.
 
-    The engine follows links, and so fails at a loop of them, or at one to a name that cannot be.
-    Where it can show the root of the sandbox, it is the path.
+    The engine follows symlinks, so it fails at a loop of them, or at an impossible target. If it
+    can still show the root of the sandbox, the path is at fault.
     """
     with engine.archive("HEAD", container, _ROOT) as response:
         if response.status_code != _OK:
@@ -164,7 +164,7 @@ def _first_member(archive: bytes, limit_bytes: int, *, whole: bool) -> bytes | F
 
 
 def _mode(response: requests.Response) -> int:
-    """Return the mode of what is there, as Go writes it."""
+    """Return the mode of a path, in Go's format."""
     return int(_stat(response)["mode"])
 
 
@@ -180,7 +180,7 @@ def _folders(path: PurePosixPath) -> Iterator[PurePosixPath]:
 
 
 def _place(folder: str) -> PurePosixPath:
-    """Return a folder relative to the root; raises SandboxError where the harness may not write."""
+    """Return a folder relative to the root; raises SandboxError if the harness may not write it."""
     base = PurePosixPath(folder).relative_to("/")
     if base.parts[:1] not in _PLACES or ".." in base.parts:
         message = f"/{base} is not a place for files of ours; put them into the workspace, the home"

@@ -26,15 +26,15 @@ def ignore_status(*codes: int) -> Generator[None]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bridge:
-    """The bridge on one engine; `api` is the SDK's, whose stubs know most types as unknown."""
+    """The bridge of one engine; `api` is the SDK's, whose stubs lack most types."""
 
     api: Any
 
     def ensure(self) -> None:
-        """Make the bridge if there is none, and leave one of its name.
+        """Create the bridge if there is none, and make its name unique.
 
-        Two trials that start at once can make two networks of one name. The engine then refuses to
-        start a container on either, so the newer ones that nothing uses are removed.
+        Two trials that start at the same time can create two networks with the same name. The
+        engine then refuses to start a container on either, so newer unused ones are removed.
         """
         known = self._list() or self._make()
         extra = len(known) - 1

@@ -16,7 +16,7 @@ HOSTNAME = "sandbox"
 
 _MIB = 1024 * 1024
 
-# What a package manager needs to install files of other users.
+# The capabilities that a package manager needs to install files of other users.
 _ROOT_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"]
 
 # An absolute end: a restart must not give the sandbox its whole time again. The lease of a trial
@@ -57,9 +57,9 @@ class Options(TypedDict):
 def container_options(spec: SandboxSpec, trace: Trace, *, image: str) -> Options:
     """Return all options of the container of a sandbox.
 
-    No environment: what a command gets, it gets for itself. No tmpfs: a restart would empty it.
-    Process 1 runs as root, so that the agent cannot end it, and without any capability unless the
-    agent itself is root.
+    There is no environment, because each command gets its own, and no tmpfs, because a restart
+    would empty it. Process 1 runs as root, so that the agent cannot end it, and without any
+    capability unless the agent itself is root.
     """
     return Options(
         image=image,

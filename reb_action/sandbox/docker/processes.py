@@ -1,4 +1,4 @@
-"""What runs in a container, as its engine sees it from outside, and why a container ended."""
+"""The processes of a container, as its engine sees them from outside, and why it ended."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from reb_action.sandbox.port import FORWARDER
 from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 OUT_OF_MEMORY: Final = "(out of memory)"
-"""Among what a command left: the container ended because the memory of all was used up."""
+"""Listed as a leftover of a command: the container ended because its memory was used up."""
 
 _ROOT_UID: Final = 0
 _KEEPERS: Final = frozenset({"docker-init", "tini", "sh", "sleep", FORWARDER})
@@ -18,9 +18,10 @@ _DEATH_SECONDS: Final = 1.0
 
 
 def find_strangers(engine: Engine, container: str, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """Leave out process 1 and what it keeps: of its user, which no process inside can become.
+    """Return the processes without process 1 and those that keep the container.
 
-    An engine that maps users shows another number than 0 for it.
+    The latter have the user of process 1, which no process inside can become. An engine that maps
+    users shows another number than 0 for it.
     """
     init = engine.inspect(container).init
     root = next((task.uid for task in tasks if task.pid == init), _ROOT_UID)
@@ -28,9 +29,9 @@ def find_strangers(engine: Engine, container: str, tasks: tuple[Task, ...]) -> t
 
 
 def find_leftovers(engine: Engine, container: str) -> tuple[Task, ...] | None:
-    """Return what runs beside the keepers; None where they are not seen, so that it is unknown.
+    """Return the processes without the keepers; None if the keepers are not listed: then unknown.
 
-    What has been killed a moment ago may still be listed: look again before restarting.
+    A process that was just killed may still be listed, so the list is read up to four times.
     """
     strangers: tuple[Task, ...] | None = None
     for look in range(_LOOKS):
@@ -45,30 +46,30 @@ def find_leftovers(engine: Engine, container: str) -> tuple[Task, ...] | None:
 
 
 def has_ended(engine: Engine, container: str) -> bool:
-    """Tell a command that was killed from one that died with its container.
+    """Return whether the container has ended, and not only the command in it.
 
-    The engine notes the end of the container up to a moment after that of the command.
+    The engine may record the end of the container shortly after that of the command.
     """
     return _becomes(lambda: not engine.inspect(container).is_running)
 
 
 def ran_out_of_memory(engine: Engine, container: str, *, expires: int) -> bool:
-    """Return whether the kernel ended a container before its time, for the memory that it used.
+    """Return whether the kernel ended a container early because of its memory.
 
-    The kernel ends one process after another until memory is free, and process 1 too where only
-    memory that belongs to no process is left (shared memory, pipes). `expires` is in seconds since
+    The kernel kills one process after another until memory is free. It also kills process 1 if the
+    rest of the memory belongs to no process (shared memory, pipes). `expires` is in seconds since
     the epoch. A container that was stopped from outside has not run out of memory.
     """
     if engine.inspect(container).is_running or time.time() >= expires:
         return False
-    # The engine hears of the memory and of the end separately.
+    # The engine learns of the kill and of the end separately.
     return _becomes(lambda: engine.inspect(container).is_out_of_memory)
 
 
 def follow(engine: Engine, running: Running, patience: Patience) -> int | None:
-    """Take the output until the command has ended; None when the deadline or a stop came first.
+    """Read the output until the command has ended; None if the deadline or a stop came first.
 
-    Whether it has ended is asked also while its output goes on, or its child keeps that open.
+    The end of the command is also checked while output continues, or while a child keeps it open.
     """
     code: int | None = None
     looked = time.monotonic()

@@ -45,7 +45,7 @@ class DockerSandbox:
         self._spec = spec
         self._engine = engine
         self._container = container
-        # What the kernel counted before a restart, which begins its counts anew.
+        # The kernel's counts before a restart, which resets them.
         self._past_hits = LimitHits()
         self._data_folder = engine.find_data_folder()
         self._disk = DiskWatch(
@@ -128,9 +128,9 @@ class DockerSandbox:
         return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
     def clear(self) -> tuple[str, ...]:
-        """Ask the engine what runs; restart the container unless that is process 1 alone.
+        """List the processes; restart the container if there are others than its keepers.
 
-        Processes of a root agent look like those that keep the container: always restart then.
+        Processes of a root agent look like those that keep the container: then always restart.
         """
         if self._is_clear:
             return ()

@@ -120,11 +120,11 @@ def open_stream(
 
 
 def half_close(connection: socket.socket) -> None:
-    """Tell the command that its input is over."""
+    """Close the command's standard input."""
     try:
         connection.shutdown(socket.SHUT_WR)
     except OSError:
-        # The other side is gone already, and knows.
+        # The other side has closed the connection already.
         return
 
 

@@ -22,9 +22,9 @@ _OUTPUT_BYTES: Final = 64 * 1024
 
 
 def work(spec: SandboxSpec, folder: Path, commands: Iterable[Command]) -> Ended | None:
-    """Run commands one after another, with `folder` at `layout.cli`; return the one that failed.
+    """Run commands one after another, with `folder` at `layout.cli`; return the first failure.
 
-    They run as the user of this process, whom the folder belongs to, and without any capability.
+    They run as the user of this process, who owns the folder, and without any capability.
     """
     if spec.image is None:
         raise SandboxError("No image is given to install the agent's program with; name one.")

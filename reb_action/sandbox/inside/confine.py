@@ -1,8 +1,7 @@
-"""What keeps a command of a local sandbox, root's too, from the processes outside its namespaces.
+"""Confines a command of a local sandbox, also of root, to the processes of its namespaces.
 
-Imported by `supervise.py`, which has made the namespaces. The set of capabilities and the places
-that are read-only are those of Docker's default container, but for what belongs to files: those of
-this machine stay within reach.
+Imported by `supervise.py`, which creates the namespaces. The capabilities and the read-only folders
+are those of Docker's default container, except for files: the machine's files stay accessible.
 """
 
 import ctypes
@@ -45,9 +44,9 @@ def demand(result: int) -> None:
 
 
 def protect_places(folder: str | None, writable: str | None) -> None:
-    """Make what the harness has in `folder` read-only, but for `writable` below; and the kernel's.
+    """Make `folder` of the harness read-only except for `writable` in it, and the kernel's files.
 
-    Both are folders of this machine; None stands for none.
+    Both are folders of this machine, or None.
     """
     if folder is not None and writable is not None:
         _bind(folder)
@@ -102,7 +101,7 @@ class _Program(ctypes.Structure):
 def _filter() -> list[int]:
     """Return a program of the kernel's packet filter that refuses calls with CLONE_NEWUSER.
 
-    Where clone3 is refused as unknown, C libraries use clone, whose flags a filter can read.
+    If clone3 is refused as unknown, C libraries use clone, and a filter can read its flags.
     """
     allow, refuse = _line(0x06, 0x7FFF0000), _line(0x06, 0x00050000 | errno.EPERM)
     unknown = _line(0x06, 0x00050000 | errno.ENOSYS)

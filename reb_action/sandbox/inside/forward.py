@@ -46,7 +46,7 @@ def welcome(server: socket.socket, path: str) -> None:
 
 
 def join(near: socket.socket, path: str) -> None:
-    """Copy both ways until each side has said its last; what cannot be had closes both."""
+    """Copy both ways until each side has closed its output; an error closes both."""
     try:
         with near, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as far:
             far.connect(path)
@@ -59,7 +59,7 @@ def join(near: socket.socket, path: str) -> None:
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
-    """Copy one way, then pass on that no more comes."""
+    """Copy one way, then close the output of the other side."""
     try:
         data = source.recv(CHUNK_BYTES)
         while data:
@@ -67,7 +67,7 @@ def copy(source: socket.socket, target: socket.socket) -> None:
             data = source.recv(CHUNK_BYTES)
         target.shutdown(socket.SHUT_WR)
     except OSError:
-        # The other side is gone: end both, so that neither waits for ever.
+        # The other side has closed: end both, so that neither waits forever.
         for end in (source, target):
             try:
                 end.shutdown(socket.SHUT_RDWR)

@@ -5,13 +5,13 @@ Started as `python -I -S supervise.py MODE IN OUT`. Reads {"argv", "cwd", "env",
 the exit code in decimal to the descriptor OUT when the command has ended, and lives on until its
 last descendant is gone.
 
-MODE says what holds the descendants together. In `root` and `user` (with a user namespace) it is
-a PID namespace: the child of this process is its process 1, the command sees no process outside,
-and when process 1 ends, the kernel ends every other one, whatever it does. In `none` the kernel
-offers nothing: a process that left the session and emptied its environment is still a descendant
-of this one, and so can be found and ended, unless it kills this one first.
+MODE is the isolation. In `root` and `user` (with a user namespace) it is a PID namespace: the child
+of this process is its process 1, the command sees no process outside, and when process 1 ends, the
+kernel ends all others. In `none` there is no namespace: a process that left the session and emptied
+its environment is still a descendant of this process. So it can be found and ended, unless it kills
+this process first.
 
-`python -I -S supervise.py MODE` ends with 0 where that mode works on this machine.
+`python -I -S supervise.py MODE` ends with 0 if that mode works on this machine.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ def main() -> None:
     """Start the command, then wait for it and for all that it leaves."""
     mode, source, target = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     os.set_inheritable(target, False)
-    # The kernel delivers to process 1 only what it has a handler for, and Python handles SIGINT.
+    # The kernel delivers to process 1 only signals with a handler, and Python handles SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(source, "rb") as stream:
         command = json.load(stream)
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def try_mode(mode: str) -> None:
-    """End with 0 if a process 1 of a namespace sees itself alone."""
+    """End with 0 if process 1 of a namespace sees only itself."""
     if mode != "none":
         _leave(mode)
     init = os.fork()
@@ -96,11 +96,11 @@ def _leave(mode: str) -> None:
 
 
 def _become_init(folder: str | None = None, writable: str | None = None) -> None:
-    """Show the processes of this namespace alone, and be closed to them."""
+    """Mount a /proc with this namespace's processes only, and deny them access to this one."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     confine.demand(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
-    # Like the IPC namespace, of this command alone: memory that outlives processes ends with it.
+    # Like the IPC namespace, only for this command: shared memory ends with it.
     _mount(b"tmpfs", "/dev/shm", options=b"mode=1777")  # noqa: S108
     _mount(b"mqueue", "/dev/mqueue")
     confine.demand(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))

@@ -20,7 +20,7 @@ _CHUNK_BYTES = 64 * 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Started:
-    """A command under way: its supervisor, its two streams, and the one with its exit code."""
+    """A running command: its supervisor, its two streams, and the stream of its exit code."""
 
     supervisor: subprocess.Popen[bytes]
     streams: tuple[IO[bytes], IO[bytes], IO[bytes]]
@@ -64,7 +64,7 @@ def launch(
 
 
 def follow(started: Started, out: Capture, err: Capture, *, patience: Patience) -> int | None:
-    """Take the output until the command has ended; None when the deadline or a stop came first."""
+    """Read the output until the command has ended; None if the deadline or a stop came first."""
     told = Capture(64, pass_on=None)
     with selectors.DefaultSelector() as selector:
         for stream, capture in zip(started.streams, (out, err, told), strict=True):
@@ -82,7 +82,7 @@ def follow(started: Started, out: Capture, err: Capture, *, patience: Patience) 
 
 
 def let_go(started: Started) -> bool:
-    """Close our ends of the pipes; say whether the supervisor has nothing more to wait for."""
+    """Close this side of the pipes; return whether the supervisor has ended."""
     for stream in started.streams:
         stream.close()
     try:
@@ -102,7 +102,7 @@ def _take(selector: selectors.BaseSelector, key: selectors.SelectorKey, patience
 
 
 def _filled(content: bytes) -> int:
-    """Return a descriptor with this content: no writer is needed, so nothing can block on one."""
+    """Return a descriptor with this content, which can be read without blocking."""
     descriptor = os.memfd_create("reb")
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)

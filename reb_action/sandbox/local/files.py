@@ -1,4 +1,4 @@
-"""Puts files into the scratch folder of a local sandbox and takes them out, distrusting links."""
+"""Copies files into and out of the scratch folder of a local sandbox; symlinks are not trusted."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ _NAME_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def unpack(root: Path, folder: Path, archive: bytes) -> None:
-    """Unpack into a folder below root; what stands in the way, links above all, is replaced."""
+    """Unpack into a folder below root; conflicting files, especially symlinks, are replaced."""
     if not folder.is_relative_to(root) or ".." in folder.parts:
         message = f"{folder} is outside the local sandbox {root}; put files below it."
         raise SandboxError(message)
@@ -35,9 +35,9 @@ def unpack(root: Path, folder: Path, archive: bytes) -> None:
 
 
 def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes | FileFault:
-    """Read a regular file; below root no component of its path may be a link.
+    """Read a regular file; below root no component of its path may be a symlink.
 
-    What the agent may not read of its own is read all the same, as in a container.
+    Files without read permission are also read, as in a container.
     """
     inside = Path(path).is_relative_to(root)
     base = root if inside else Path(path).parent
@@ -58,7 +58,7 @@ def read_file(root: Path, path: str, *, limit_bytes: int, whole: bool) -> bytes 
 
 
 def measure_tree(folder: Path) -> int | None:
-    """Return the bytes of disk that a folder uses; None where that is not known."""
+    """Return the bytes of disk that a folder uses; None is unknown."""
     argv = ["du", "--summarize", "--block-size=1", "--one-file-system", "--", str(folder)]
     try:
         done = subprocess.run(argv, check=False, capture_output=True, timeout=_REMOVE_SECONDS)
@@ -70,7 +70,7 @@ def measure_tree(folder: Path) -> int | None:
 
 
 def put_link(root: Path, link: Path, target: Path) -> None:
-    """Put a symbolic link below root; what stands in the way, on the way too, is replaced."""
+    """Create a symlink below root; conflicting files, also on its path, are replaced."""
     if link.is_symlink() and link.readlink() == target and link.parent.resolve() == link.parent:
         return
     _make_folder(root, link.parent)
@@ -127,12 +127,12 @@ def _open_step_by_step(base: Path, parts: tuple[str, ...], *, allow: bool) -> in
 
 
 def _allow_owner(name: str, parent: int) -> None:
-    """Give the owner back what it needs to read a file or folder; never through a link."""
+    """Give the owner permission to read a file or folder; never through a symlink."""
     descriptor = os.open(name, _NAME_ONLY, dir_fd=parent)
     try:
         mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
         needed = 0o500 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o400
-        # A descriptor of a name alone takes no fchmod; its entry in /proc does, but of a link.
+        # An O_PATH descriptor allows no fchmod; its entry in /proc allows chmod.
         if mode & needed != needed:
             Path(f"/proc/self/fd/{descriptor}").chmod(mode | needed)
     finally:

@@ -1,4 +1,4 @@
-"""Says what keeps the processes of a local sandbox together on this machine."""
+"""Finds the process isolation that this machine offers to local sandboxes."""
 
 import functools
 import os
@@ -23,7 +23,7 @@ class Isolation(StrEnum):
 @functools.cache
 def find_isolation() -> Isolation:
     """Return the strongest isolation that this machine allows this user, found by a trial run."""
-    # Within a user namespace root could give files to nobody else, which package managers do.
+    # In a user namespace root could not give files to other users, which package managers do.
     best = Isolation.ROOT if os.geteuid() == 0 else Isolation.USER
     return best if _works(best) else Isolation.NONE
 

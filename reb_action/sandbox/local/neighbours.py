@@ -1,4 +1,4 @@
-"""Knows which local sandboxes there are on this machine, whether or not a process of them runs."""
+"""Registers the local sandboxes of this machine, even if none of their processes runs."""
 
 import os
 import tempfile
@@ -12,9 +12,9 @@ from reb_action.sandbox.owner import Alive, Trace, has_folder, is_leftover
 
 
 def enter(trace: Trace, *, is_isolated: bool) -> None:
-    """Write a sandbox down; UsageError where nothing would keep it apart from another.
+    """Register a sandbox; UsageError if the machine cannot isolate it from another one.
 
-    It is written down first: of two that begin at once, none overlooks the other.
+    The entry is written before the check, so two sandboxes that start at once see each other.
     """
     _place(trace).write_text(format_marker(trace), encoding="utf-8")
     if is_isolated:
@@ -29,12 +29,12 @@ def enter(trace: Trace, *, is_isolated: bool) -> None:
 
 
 def leave(trace: Trace) -> None:
-    """Forget a sandbox."""
+    """Remove the entry of a sandbox."""
     _place(trace).unlink(missing_ok=True)
 
 
 def forget(*, alive: Alive) -> None:
-    """Forget the sandboxes that are left over; keep the entries of other versions of reb."""
+    """Remove the entries of leftover sandboxes; keep the entries of other versions of reb."""
     for path, trace in _entries():
         if trace is not None and is_leftover(trace, alive=alive):
             with suppress(FileNotFoundError):
@@ -58,7 +58,7 @@ def _place(trace: Trace) -> Path:
 
 
 def _folder() -> Path:
-    """Return the folder of this user; nobody else may write there."""
+    """Return the folder of this user, which no other user may write."""
     folder = Path(tempfile.gettempdir()) / f"reb-local-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():

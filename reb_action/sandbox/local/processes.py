@@ -27,9 +27,9 @@ _LIVING_THREADS = 2
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
-    """A process as /proc shows it; `started` tells it from a later one with the same number.
+    """A process in /proc; `started` distinguishes it from a later one with the same number.
 
-    `supervises` is how a supervisor of ours holds together what it starts.
+    `supervises` is the isolation mode of a supervisor of the harness.
     """
 
     pid: int
@@ -60,7 +60,7 @@ def format_marker(trace: Trace) -> str:
 
 
 def parse_marker(text: str) -> Trace | None:
-    """Read a trace from the value of the marker variable; None when it is none of ours."""
+    """Read a trace from the value of the marker variable; None if it is not a marker of reb."""
     return parse_labels(dict(parse_qsl(text)))
 
 
@@ -85,7 +85,7 @@ def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
     """
     names: dict[tuple[int, int], str] = {}
     give_up = time.monotonic() + _PATIENCE_SECONDS
-    # One that was seen alone may have started its command since, so the last look must be empty.
+    # A process may have started another one since the last check, so the last one must be empty.
     while (family := _family(_scan(), is_ours)).all:
         if time.monotonic() > give_up:
             left = family.all
@@ -126,10 +126,10 @@ def _end_children(supervisors: tuple[Process, ...]) -> Iterator[Process]:
 
 
 def _is_childless(pid: int) -> bool:
-    """Return whether a supervisor has nobody left, over several looks.
+    """Return whether a supervisor has no descendants left, over several checks.
 
-    A chain of processes, each of which starts the next and dies, slips through any one look at all
-    processes; but what is orphaned becomes the supervisor's own child, by a number not seen before.
+    A chain of processes, each of which starts the next one and exits, can escape a single listing
+    of all processes. But an orphan becomes the supervisor's own child, with a new process number.
     """
     known: set[str] = set()
     for look in range(_LOOKS):
@@ -188,7 +188,7 @@ def _read(pid: int) -> Process | None:
     # The name may itself hold spaces and parentheses.
     name, _, rest = stat.partition(b"(")[2].rpartition(b")")
     fields = rest.split()
-    # One whose main thread alone has ended shows as a zombie, and its other threads go on.
+    # A process of which only the main thread has ended shows as a zombie; its other threads run on.
     if fields[0] in (b"Z", b"X") and int(fields[17]) < _LIVING_THREADS:
         return None
     environment = _environment(pid) if _is_here(pid) else {}
@@ -204,7 +204,7 @@ def _read(pid: int) -> Process | None:
 
 
 def _is_here(pid: int) -> bool:
-    """Return whether a process is in our own PID namespace: only there is a marker ours."""
+    """Return whether a process is in reb's own PID namespace: only there its marker counts."""
     try:
         return Path(f"/proc/{pid}/ns/pid").readlink() == _namespace()
     except OSError:

@@ -1,14 +1,15 @@
-"""A sandbox in a scratch folder of this machine: it isolates processes at most, and nothing else.
+"""A sandbox in a scratch folder of this machine: at most, it isolates processes.
 
-It serves the demo without Docker, tests, and a pod or job container that is the sandbox already.
-Commands run as the user of `reb`, whoever that is, with the network and files of this machine;
-memory, processes and shared memory are not limited, the disk is watched. The mounts are links, put
-back before each command, and read-only where the machine allows namespaces.
-What it does promise: every process that a command leaves is ended by `clear`, `halt`, `remove`, a
-deadline and `sweep`. Where the machine allows it each command has a PID namespace, which the kernel
-ends. Elsewhere a supervisor adopts what a command leaves, to be found and ended; a command that
-kills that supervisor may leave something that nobody finds, so then nothing runs here any more.
-Without a sweep nothing ends by itself.
+It is for the demo without Docker, for tests, and for a pod or job container that is a sandbox
+itself. Commands run as the user of `reb`, with the network and the files of this machine. Memory,
+processes and shared memory are not limited; the disk is watched. The mounts are symlinks, restored
+before each command, and read-only if the machine allows namespaces.
+
+`clear`, `halt`, `remove`, a deadline and `sweep` end every process that a command left. If the
+machine allows it, each command has a PID namespace, which the kernel ends. Otherwise a supervisor
+adopts the processes of a command, so that they can be found and ended. A command that kills this
+supervisor may leave a hidden process, so then nothing more is run in the sandbox. Without a sweep
+no process ends by itself.
 """
 
 import subprocess
@@ -41,19 +42,19 @@ from reb_action.sandbox.protocol import (
 )
 from reb_action.sandbox.wait import Patience
 
-# Markers beside the sandbox folder: within it an agent could write them and stop a measurement.
+# Marker files next to the sandbox folder: in the folder an agent could write them.
 _HALTED = ".halted"
 _UNENDED = ".unended"
 
 _SUPERVISORS: dict[str, list[subprocess.Popen[bytes]]] = {}
-"""By session: kept until their last descendant is gone, to be waited for by whoever ends it.
+"""Supervisors by session, kept until their last descendant has ended and they are waited for.
 
-The phases of a trial in one process attach anew, each with a sandbox of its own.
+The phases of a trial in one process attach separately, each with its own sandbox object.
 """
 
 
 class LocalSandbox:
-    """Meets the Protocol in the folder `spec.scratch`, which belongs to it alone."""
+    """Implements the Protocol in the folder `spec.scratch`, which no other sandbox uses."""
 
     def __init__(self, spec: SandboxSpec) -> None:
         self._spec = spec
@@ -188,7 +189,7 @@ class LocalSandbox:
         neighbours.leave(self._trace)
 
     def link_mounts(self) -> None:
-        """Have the places of the mounts lead to their folders, whatever a command put there."""
+        """Restore the symlinks of the mounts to their folders."""
         layout, spec = self.layout, self._spec
         for place, folder in (
             (layout.tools, spec.mount),
@@ -223,7 +224,7 @@ class LocalSandbox:
         return names
 
     def _lose(self, why: str) -> None:
-        """Run nothing more where a process may have got away from its supervisor."""
+        """Refuse further commands if a process may have escaped from its supervisor."""
         if isolation.find_isolation() is Isolation.NONE:
             self._give_up(f"{why} What it left may still run, so nothing more is run here.")
 
