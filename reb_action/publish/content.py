@@ -1,7 +1,8 @@
 """Computes the check runs, comments and pushes for a finished run; sends nothing."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from reb_action.judge.gate import FailOn
@@ -13,10 +14,10 @@ from reb_action.model.scoreboard import Scoreboard
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.markdown.checks import level_checks, trial_checks
 from reb_action.render.markdown.comment import write_comment
-from reb_action.render.markdown.run_report import Comparison, RunReport
+from reb_action.render.markdown.run_report import BaseComparison, RunReport
 from reb_action.render.markdown.sections import is_fine
 from reb_action.results.collection import Collected
-from reb_action.score import changes
+from reb_action.score.base import has_changes
 
 TRIAL_CHECKS: Final = 50
 """Above this many trials, checks are written by level: GitHub allows 80 writes a minute."""
@@ -26,17 +27,21 @@ _FILE: Final = re.compile(r"(?:\./)?((?:[\w-][\w.-]*/)*[\w-][\w.-]*\.ya?ml)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunResults:
-    """The results of a run and the event that started it."""
+    """The results of a run and the event that started it.
+
+    `evidence` maps a trial to the URL of its artifact, as far as it is known.
+    """
 
     occasion: Occasion
     plan: Plan
     collected: Collected
     board: Scoreboard
     levels: tuple[Level, ...]
+    evidence: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def make_report(
-    run: RunResults, options: PublishOptions, fail_on: FailOn, comparison: Comparison | None
+    run: RunResults, options: PublishOptions, fail_on: FailOn, base: BaseComparison
 ) -> RunReport:
     """Return the report that check runs and comments are rendered from."""
     return RunReport(
@@ -48,7 +53,8 @@ def make_report(
         run=run.occasion.run,
         run_url=run.occasion.url,
         unverified=run.occasion.fork,
-        comparison=comparison,
+        base=base,
+        evidence=run.evidence,
         files={
             trial.id: path for trial in run.plan.trials if (path := find_file(trial)) is not None
         },
@@ -105,7 +111,7 @@ def _creates_comment(report: RunReport, mode: CommentMode) -> bool:
         case CommentMode.ALWAYS:
             return True
         case CommentMode.CHANGES:
-            return report.comparison is None or changes.has_changes(report.comparison.levels)
+            return not report.base.contestants or has_changes(report.base.contestants)
         case CommentMode.FAILURES:
             fine = all(is_fine(report, row) for row in report.board.trials)
             return not (fine and report.board.complete)

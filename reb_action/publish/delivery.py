@@ -7,14 +7,17 @@ from typing import Final, assert_never
 from reb_action.errors import GitHubError
 from reb_action.github.api.client import Client
 from reb_action.github.api.faults import Fault, RefusedError
+from reb_action.github.commands import write_summary
+from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import CheckRun, Comment, Written
 from reb_action.publish import content, leaderboard
 from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
-from reb_action.render.markdown.run_report import Comparison
-from reb_action.score import changes
+from reb_action.render.markdown.changes import change_summary
+from reb_action.render.markdown.run_report import BaseComparison
+from reb_action.score.base import compare_with_base
 
 Write = CheckRun | Comment
 
@@ -54,36 +57,45 @@ def send_writes(
     fail_on: FailOn,
     *,
     board: Leaderboard,
+    runner: Context,
 ) -> Iterator[WriteResult]:
-    """Send all writes that the options name; yield the result of each."""
-    comparison = None
+    """Send all writes that the options name; yield the result of each.
+
+    The change since the base goes to the job summary too.
+    """
+    base = BaseComparison()
     if options.comment is not CommentMode.OFF or options.checks is not ChecksMode.OFF:
-        comparison, results = compare_with_base(board, run, fail_on)
+        base, results = compare_run(board, run, fail_on)
         yield from results
-    report = content.make_report(run, options, fail_on, comparison)
+    report = content.make_report(run, options, fail_on, base)
+    if base.contestants:
+        write_summary(runner, change_summary(report))
     yield from _send(client, content.make_checks(report, options.checks))
     yield from _send(client, content.make_comments(report, options.comment, run.occasion))
     if options.leaderboard:
         yield from _leaderboard(client, run, board)
 
 
-def compare_with_base(
+def compare_run(
     board: Leaderboard, run: RunResults, fail_on: FailOn
-) -> tuple[Comparison | None, tuple[WriteResult, ...]]:
-    """Return the comparison with the leaderboard's branch, or None with the reason.
+) -> tuple[BaseComparison, tuple[WriteResult, ...]]:
+    """Return the comparison with the leaderboard's branch, or why there is none.
 
     Only runs of the default branch write that branch, perhaps with another version of reb.
     """
     try:
         base = leaderboard.read_base(board, run)
     except GitHubError as error:
-        return None, (fault("read the base", str(error)),)
+        why = "the leaderboard cannot be read"
+        return BaseComparison(why=why), (fault("read the base", str(error)),)
     if base is None:
-        return None, ()
+        return BaseComparison(), ()
     if isinstance(base, str):
-        return None, (note(f"no comparison: {base}"),)
-    levels = changes.compare(base.board, run.board, levels=run.levels, scoring=fail_on.scoring)
-    return Comparison(commit=base.commit, levels=levels), ()
+        return BaseComparison(why=base), (note(f"no comparison: {base}"),)
+    contestants = compare_with_base(
+        base.board, run.board, levels=run.levels, scoring=fail_on.scoring
+    )
+    return BaseComparison(commit=base.commit, url=board.url, contestants=contestants), ()
 
 
 def _leaderboard(client: Client, run: RunResults, board: Leaderboard) -> Iterator[WriteResult]:

@@ -13,7 +13,7 @@ from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github import event
 from reb_action.github.api.client import Client
 from reb_action.github.commands import format_warning, write_outputs
-from reb_action.github.context import Context
+from reb_action.github.context import Context, read_context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import Pacing
 from reb_action.model.manifest import Level
@@ -23,7 +23,7 @@ from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.delivery import WriteResult
 from reb_action.publish.git_branch import Remote
-from reb_action.publish.options import PublishOptions
+from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.escape import log
 from reb_action.workflow import report
 
@@ -59,6 +59,8 @@ def publish_this_run(
     except DocumentError as error:
         yield delivery.fault("read the run", str(error))
         return
+    if job.options.comment is not CommentMode.OFF or job.options.checks is not ChecksMode.OFF:
+        run_results = run.find_evidence(client, run_results, key=job.options.key)
     yield from _send(job, client, run_results)
 
 
@@ -125,7 +127,14 @@ def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult
             clock=job.clock,
             sleep=job.sleep,
         )
-        yield from delivery.send_writes(client, results, job.options, job.fail_on, board=board)
+        yield from delivery.send_writes(
+            client,
+            results,
+            job.options,
+            job.fail_on,
+            board=board,
+            runner=read_context(job.environ),
+        )
 
 
 def _client(job: Job) -> Client:

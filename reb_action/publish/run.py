@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
@@ -44,7 +45,35 @@ def read_other_run(
     listed = client.artifacts(occasion.run.run_id)
     plan = fetch_plan(client, listed, folder / "plan", key=key)
     faults = tuple(fetch_trials(client, listed, plan, occasion.run, folder / "artifacts", key=key))
-    return _combine(plan, folder / "artifacts", occasion, ()), faults
+    results = _combine(plan, folder / "artifacts", occasion, ())
+    evidence = name_evidence(listed, plan, occasion, key=key)
+    return replace(results, evidence=evidence), faults
+
+
+def find_evidence(client: Client, results: RunResults, *, key: str) -> RunResults:
+    """Return the results of the current run with the URLs of its artifacts.
+
+    Without `actions: read` in a private repository they stay unknown, and the run's URL is shown.
+    """
+    try:
+        listed = client.artifacts(results.occasion.run.run_id)
+    except GitHubError:
+        return results
+    evidence = name_evidence(listed, results.plan, results.occasion, key=key)
+    return replace(results, evidence=evidence)
+
+
+def name_evidence(
+    listed: tuple[Artifact, ...], plan: Plan, occasion: Occasion, *, key: str
+) -> dict[str, str]:
+    """Return the URL of the newest artifact of each trial."""
+    of_entry = artifacts.find_trials(listed, key=key, attempt=occasion.run.attempt)
+    return {
+        trial.id: f"{occasion.url}/artifacts/{of_entry[entry.name][0].id}"
+        for entry in plan.entries
+        for trial in entry.trials
+        if entry.name in of_entry
+    }
 
 
 def _combine(plan: Plan, folder: Path, occasion: Occasion, levels: tuple[Level, ...]) -> RunResults:

@@ -53,7 +53,9 @@ def headline(one: ContestantComparison) -> str:
     sides = f"{name}, B against A" if name == other else f"{name} (B) against {other} (A)"
     shown = [level for level in one.levels if level.adjusted is not None]
     best = min(shown, key=lambda level: level.adjusted or 0.0, default=None)
-    why = "" if best is None else f"; smallest p after Holm: {_p(best.adjusted)} at {best.level}"
+    why = (
+        "" if best is None else f"; smallest p after Holm: {show_p(best.adjusted)} at {best.level}"
+    )
     return f"{sides}: {WORDS[one.finding]}{why}"
 
 
@@ -65,7 +67,7 @@ def advise(level: LevelComparison) -> str:
     if level.attempts_needed is not None:
         ways.append(f"{level.attempts_needed:,} attempts at each of these {len(level.pairs)}")
     needs = " or ".join(ways) or "more repositories"
-    return f"{level.level}: a difference of {_points(level.difference)} would need {needs}"
+    return f"{level.level}: a difference of {_points(level.difference)} points would need {needs}"
 
 
 def _is_open(level: LevelComparison) -> bool:
@@ -82,8 +84,8 @@ def _row(level: LevelComparison) -> tuple[str, ...]:
         _points(level.difference),
         NONE if interval is None else f"{_points(interval[0])}..{_points(interval[1])}",
         f"{level.higher}/{level.lower}",
-        _p(level.p),
-        _p(level.adjusted),
+        show_p(level.p),
+        show_p(level.adjusted),
         NONE if level.detectable is None else f"{level.detectable * 100:.0f}",
     )
 
@@ -94,7 +96,7 @@ def _lift_lines(lifts: Iterable[Lift]) -> Iterator[str]:
         baselines.setdefault(lift.baseline, []).append(lift)
     for name, of_baseline in baselines.items():
         parts = (
-            f"{lift.level} {_points(lift.difference)} (p {_p(lift.p)})" for lift in of_baseline
+            f"{lift.level} {_points(lift.difference)} (p {show_p(lift.p)})" for lift in of_baseline
         )
         yield f"lift over {clean(name, limit=_NAME)}: {', '.join(parts)}"
 
@@ -104,7 +106,8 @@ def _points(share: float) -> str:
     return f"{share * 100:+.0f}"
 
 
-def _p(value: float | None) -> str:
+def show_p(value: float | None) -> str:
+    """Return a p value with two digits."""
     if value is None:
         return NONE
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"

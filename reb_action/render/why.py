@@ -88,12 +88,15 @@ def list_explanations(verdict: Verdict, scoring: Scoring) -> tuple[Explanation, 
 
 
 def merge_explanations(every: Iterable[Explanation | None]) -> tuple[Explanation, ...]:
-    """Return explanations with those that are equal but for their level as one."""
-    levels: dict[Explanation, list[Level]] = {}
+    """Return explanations with those as one that are equal but for level and evidence."""
+    groups: dict[Explanation, list[Explanation]] = {}
     for one in every:
         if one is not None:
-            levels.setdefault(replace(one, levels=()), []).extend(one.levels)
-    return tuple(replace(one, levels=tuple(of)) for one, of in levels.items())
+            groups.setdefault(replace(one, levels=(), evidence=""), []).append(one)
+    return tuple(
+        replace(group[0], levels=tuple(level for one in group for level in one.levels))
+        for group in groups.values()
+    )
 
 
 def explain_cell(level: Level, cell: Cell, scoring: Scoring) -> Explanation | None:

@@ -1,6 +1,6 @@
-"""Confidence intervals of shares and the sign test, from numbers of trials."""
+"""Confidence intervals of shares, from numbers of trials."""
 
-from math import comb, sqrt
+from math import sqrt
 from typing import Final
 
 _Z: Final = 1.959963984540054
@@ -21,15 +21,3 @@ def wilson(passed: int, counted: int) -> tuple[float, float] | None:
     low, high = (centre - spread) / (1 + weight), (centre + spread) / (1 + weight)
     # At the ends a bound is the end itself; floating point misses it by a rounding.
     return (0.0 if passed == 0 else low), (1.0 if passed == counted else high)
-
-
-def sign_test(one: int, other: int) -> float | None:
-    """Return how often a fair coin splits at least so unevenly, from 0 to 1; None without a flip.
-
-    The exact two-sided sign test, which is McNemar's test on pairs that differ.
-    """
-    flips, fewer = one + other, min(one, other)
-    if flips == 0:
-        return None
-    tail = sum(comb(flips, heads) for heads in range(fewer + 1)) / 2**flips
-    return min(1.0, 2 * tail)

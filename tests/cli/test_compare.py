@@ -71,7 +71,7 @@ def test_six_repositories_that_all_got_worse_are_worse(tmp_path):
     # C1 does not apply to one of the six, and five cannot show it.
     assert (level["p"], comparison["finding"]) == (0.0625, "no_difference")
     text = compare(a, b, "--of-a", "uv", "--levels", "C1").stdout
-    assert "C1: a difference of -100 would need 6 repositories" in text
+    assert "C1: a difference of -100 points would need 6 repositories" in text
 
 
 def test_two_contestants_of_one_run_and_the_lift_over_the_baseline(tmp_path):

@@ -68,20 +68,24 @@ def test_a_pull_request_gets_checks_at_its_head_and_one_comment(api, tmp_path):
     assert {one["head_sha"] for one in api.world.checks.values()} == {SHA}
     marker, title = bodies(api)[1].split("\n")[:2]
     assert marker == "<!-- researchenvbench:v1 key=researchenvbench run=7 attempt=1 -->"
-    assert title == "## researchenvbench"
+    assert title.startswith("### `claude-code` `sonnet-4.5` and 1 more: nothing to compare with.")
 
 
 def test_comparison_is_with_the_leaderboard_of_the_default_branch(api, tmp_path):
     here(api, tmp_path, env={"GITHUB_SHA": OTHER_SHA, "GITHUB_RUN_ID": "6"})
     here(api, tmp_path, event="pull_request", payload=pull_request())
     body = bodies(api)[1]
-    assert f"### Change since `{OTHER_SHA[:12]}`" in body
-    assert "| C1 | 0 | 0 | 2 | 0 | - |" in body
+    assert f"compared with [`{OTHER_SHA[:12]}`](" in body
+    assert body.split("\n")[1].startswith(
+        "### `claude-code` `sonnet-4.5`: 0 cells changed. No diff"
+    )
+    assert "## Change since the base" in (tmp_path / "summary.md").read_text()
 
 
 def test_without_a_leaderboard_there_is_nothing_to_compare_with(api, tmp_path):
     here(api, tmp_path, event="pull_request", payload=pull_request())
-    assert "There is no scoreboard of the default branch to compare with." in bodies(api)[1]
+    assert "nothing to compare with. The default branch has no results of it." in bodies(api)[1]
+    assert not (tmp_path / "summary.md").exists()
 
 
 def test_broken_base_is_told_and_the_rest_written(api, tmp_path):

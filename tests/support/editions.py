@@ -7,13 +7,14 @@ from reb_action.model.contestant import Contestant
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
-from reb_action.render.markdown.run_report import Comparison, RunReport
-from reb_action.score.changes import compare
+from reb_action.render.markdown.run_report import BaseComparison, RunReport
+from reb_action.score.base import compare_with_base
 from tests.support import scoreboards
 
 LEVELS = tuple(Level)
 COMMIT, BASE = "c0ffee" + "0" * 34, "ba5e" + "0" * 36
 RUN_URL = "https://github.example/acme/bench/actions/runs/7"
+BASE_URL = "https://github.example/acme/bench/tree/reb-leaderboard"
 OTHER = {Outcome.PASSED: Outcome.FAILED, Outcome.FAILED: Outcome.PASSED}
 
 
@@ -21,16 +22,16 @@ def edition(board=None, *, base=None, fail_on="invalid", scoring=Scoring.STRICT,
     """Return what is to be told; `base` is the scoreboard it is compared with."""
     board = scoreboards.board() if board is None else board
     levels = changes.pop("levels", LEVELS)
-    compared = None
+    compared = BaseComparison()
     if base is not None:
-        found = compare(base, board, levels=levels, scoring=scoring)
-        compared = Comparison(commit=BASE, levels=found)
+        found = compare_with_base(base, board, levels=levels, scoring=scoring)
+        compared = BaseComparison(commit=BASE, url=BASE_URL, contestants=found)
     told = {
         "key": "researchenvbench", "commit": COMMIT, "run": RunOrder(run_id=7, attempt=2),
         "run_url": RUN_URL, "files": {}, **changes,
     }  # fmt: skip
     fail = parse_fail_on(fail_on, scoring=scoring)
-    return RunReport(board=board, levels=levels, fail_on=fail, comparison=compared, **told)
+    return RunReport(board=board, levels=levels, fail_on=fail, base=compared, **told)
 
 
 def flipped(board, every=5):

@@ -1,70 +1,157 @@
-"""The changes since the base, as Markdown: a row for each level, then the names."""
+"""The change since the base, as Markdown: the verdicts, then each cell with its reason."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from reb_action.model.comparison import Attempts, ContestantComparison
+from reb_action.model.scoreboard import AgentScore, TrialRow
+from reb_action.render import finding
+from reb_action.render.comparison_lines import LEGEND
 from reb_action.render.escape import markdown
-from reb_action.render.markdown.run_report import Comparison
-from reb_action.render.markdown.sections import NAME, details, table
-from reb_action.score.changes import Change, Count, LevelChange, Turn
+from reb_action.render.markdown.run_report import RunReport
+from reb_action.render.markdown.sections import NAME, agent_name, details
+from reb_action.render.markdown.why import WHOLE, tell_why
+from reb_action.render.why import explain_cell
+from reb_action.score.base import CellChange, Turn, list_changes
 
-_OPEN: Final = 12
-"""Up to this many fixed or broken pairs are shown without unfolding."""
 _TITLES: Final = {
     Turn.BROKEN: "Broken",
+    Turn.FLIPPED: "Flipped by chance: passed in some attempts and failed in others",
     Turn.FIXED: "Fixed",
-    Turn.UNCHANGED: "Unchanged",
-    Turn.NEW: "New (no earlier result)",
-    Turn.GONE: "Gone (no result now)",
 }
+_NAMES: Final = 500
+"""Changed cells of a kind in a job summary."""
+_VERDICTS: Final = 5
+"""Contestants whose verdict is shown; the table has the others."""
 
 
-def change_blocks(comparison: Comparison | None, *, names: int) -> Iterator[str]:
-    """Yield the changes since the base; at most so many names of a kind."""
-    if comparison is None:
-        yield "There is no scoreboard of the default branch to compare with."
-        return
-    yield f"### Change since {markdown(comparison.commit[:12])}"
-    levels = tuple(level for level in comparison.levels if level.turns)
-    yield table(change_rows(levels)) if levels else "No level has a result to compare."
-    for turn, title in _TITLES.items():
-        if count := sum(len(level.of(turn)) for level in comparison.levels):
-            body = _list(comparison.levels, turn, count, names)
-            if turn in (Turn.FIXED, Turn.BROKEN) and count <= _OPEN:
-                yield f"**{title} ({count})**\n\n{body}"
-            else:
-                yield details(f"{title} ({count})", body)
+def list_tested(report: RunReport) -> tuple[AgentScore, ...]:
+    """Return the contestants under test: those with a model, or all if none has one."""
+    agents = report.board.agents
+    return tuple(score for score in agents if score.model is not None) or agents
 
 
-def change_rows(levels: Iterable[LevelChange]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each level: how many pairs of agent and repository changed, and how."""
-    yield ("level", "fixed", "broken", "unchanged", "not compared", "by chance alone")
-    for level in levels:
-        counts = {turn: len(level.of(turn)) for turn in Turn}
-        uncompared = counts[Turn.NEW] + counts[Turn.GONE]
-        changes = (counts[Turn.FIXED], counts[Turn.BROKEN], counts[Turn.UNCHANGED], uncompared)
-        yield (level.level, *map(str, changes), _chance(level.chance))
+def headlines(report: RunReport) -> Iterator[str]:
+    """Yield the verdict on each contestant under test, the one that needs attention first."""
+    compared = {one.b: one for one in report.base.contestants}
+    tested = list_tested(report)
+    known = sorted(
+        (score for score in tested if score.name in compared),
+        key=lambda score: finding.rank_finding(compared[score.name]),
+    )
+    for score in known[:_VERDICTS]:
+        yield f"{agent_name(score)}: {finding.tell_finding(compared[score.name])}"
+    if len(known) > _VERDICTS:
+        yield f"and {len(known) - _VERDICTS} more contestants; see the table."
+    new = [score for score in tested if score.name not in compared]
+    if new:
+        more = f" and {len(new) - 1} more" if len(new) > 1 else ""
+        yield f"{agent_name(new[0])}{more}: nothing to compare with. {_explain_absence(report)}"
 
 
-def _list(levels: Iterable[LevelChange], turn: Turn, count: int, most: int) -> str:
-    """Return the changes of a kind: level, agent, repository, and attempts passed of counted."""
-    changes = ((level.level, change) for level in levels for change in level.of(turn))
-    lines = [f"- {level} {_change(change)}" for level, change in islice(changes, most)]
-    return "\n".join((*lines, *([f"- and {count - most} more"] if count > most else [])))
+def advice(report: RunReport) -> Iterator[str]:
+    """Yield what would decide the open question of each contestant under test."""
+    tested = {score.name for score in list_tested(report)}
+    for one in report.base.contestants:
+        text = finding.advise_contestant(one) if one.b in tested else None
+        if text is not None:
+            name = "" if len(tested) == 1 else f"{markdown(one.b, limit=NAME)}, "
+            yield f"{name}{text}."
 
 
-def _change(change: Change) -> str:
-    contestant = markdown(change.pair.contestant, limit=NAME)
-    repository = markdown(change.pair.repository, limit=NAME)
-    return f"{contestant} on {repository}: {_count(change.before)} → {_count(change.now)}"
+def count_changes(report: RunReport) -> int:
+    """Return how many cells changed, those of baselines too."""
+    changes = list_changes(report.base.contestants)
+    return sum(change.turn is not Turn.UNCHANGED for change in changes)
 
 
-def _chance(chance: float | None) -> str:
-    if chance is None:
-        return "-"
-    return f"{chance:.0%}" if chance >= 0.1 else f"{chance:.1%}"
+def change_summary(report: RunReport) -> str:
+    """Return the change since the base for a job summary: the verdicts, then each changed cell."""
+    blocks = (
+        *(f"**{line}**" for line in headlines(report)),
+        *advice(report),
+        *change_blocks(report, names=_NAMES, unchanged=False, limit=WHOLE),
+    )
+    return "\n\n".join(("## Change since the base", *blocks)) + "\n"
 
 
-def _count(count: Count | None) -> str:
-    return "no result" if count is None else f"{count.passed} of {count.counted}"
+def change_blocks(report: RunReport, *, names: int, unchanged: bool, limit: int) -> Iterator[str]:
+    """Yield the changed cells of contestants under test, then those of the others, folded.
+
+    At most `names` of a kind; reasons and lines of logs have at most `limit` characters.
+    """
+    tested = {score.name for score in list_tested(report)}
+    under_test = [one for one in report.base.contestants if one.b in tested]
+    others = [one for one in report.base.contestants if one.b not in tested]
+    lists = _Lists(report, names=names, limit=limit, named=len(tested) > 1)
+    yield from lists.show(under_test)
+    if text := "\n\n".join(_Lists(report, names=names, limit=limit, named=True).show(others)):
+        yield details("Changes of the baselines", text)
+    if unchanged:
+        same = [c for c in list_changes(under_test) if c.turn is Turn.UNCHANGED]
+        if same:
+            yield details(f"Unchanged ({len(same)})", "\n".join(map(_name_change, same)))
+    if report.base.contestants:
+        yield details("How this is computed", LEGEND)
+
+
+class _Lists:
+    """The lists of changed cells, with the reasons of those that do not pass now."""
+
+    def __init__(self, report: RunReport, *, names: int, limit: int, named: bool) -> None:
+        self._report = report
+        self._names = names
+        self._limit = limit
+        self._named = named
+
+    def show(self, comparisons: Sequence[ContestantComparison]) -> Iterator[str]:
+        changes = tuple(list_changes(comparisons))
+        for turn, title in _TITLES.items():
+            cells = [change for change in changes if change.turn is turn]
+            if cells:
+                shown = [self._item(change) for change in cells[: self._names]]
+                more = len(cells) - self._names
+                rest = [f"- and {more} more"] if more > 0 else []
+                yield f"**{title} ({len(cells)})**\n\n" + "\n".join((*shown, *rest))
+
+    def _item(self, change: CellChange) -> str:
+        head = _name_change(change, named=self._named)
+        row = _find_row(self._report, change)
+        if row is None or change.turn is Turn.FIXED:
+            return head
+        explanation = explain_cell(
+            change.level, row.cells[change.level], self._report.fail_on.scoring
+        )
+        link = self._report.find_evidence(row.trial)
+        return (
+            head if explanation is None else f"{head}: {tell_why(explanation, link, self._limit)}"
+        )
+
+
+def _find_row(report: RunReport, change: CellChange) -> TrialRow | None:
+    """Return the first attempt of a cell that does not pass now."""
+    scoring = report.fail_on.scoring
+    for row in report.board.trials:
+        if (row.name, row.repository) == (change.contestant, change.repository):
+            cell = row.cells.get(change.level)
+            if cell is not None and explain_cell(change.level, cell, scoring) is not None:
+                return row
+    return None
+
+
+def _name_change(change: CellChange, *, named: bool = True) -> str:
+    who = f"{markdown(change.contestant, limit=NAME)} on " if named else ""
+    repository = markdown(change.repository, limit=NAME)
+    return f"- {change.level} {who}{repository} {_count(change.before)} → {_count(change.now)}"
+
+
+def _count(attempts: Attempts) -> str:
+    return f"{attempts.passed}/{attempts.counted}"
+
+
+def _explain_absence(report: RunReport) -> str:
+    return (
+        f"{markdown(report.base.why)}."
+        if report.base.why
+        else "The default branch has no results of it."
+    )

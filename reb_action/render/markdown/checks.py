@@ -19,15 +19,19 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import TrialRow
 from reb_action.render import shares
 from reb_action.render.escape import clean, markdown
-from reb_action.render.markdown import sections
-from reb_action.render.markdown.changes import change_rows
+from reb_action.render.finding import rank_finding, tell_level
+from reb_action.render.lines import why_message
+from reb_action.render.markdown import failures, sections
+from reb_action.render.markdown.changes import list_tested
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.outcomes import WORDS
 from reb_action.render.tables import other
+from reb_action.score.base import list_worse
 
 _TRUNCATED: Final = "\n\nTruncated: see the job summary and the artifacts for the rest.\n"
 _AGENTS: Final = 200
-_MESSAGE: Final = 1000
+_MESSAGE: Final = 2000
+_REASON: Final = 400
 
 Outcomes = Mapping[Level, Sequence[Outcome]]
 """The outcomes of levels; a planned trial without a verdict is invalid."""
@@ -75,7 +79,7 @@ def _level_check(report: RunReport, level: Level) -> CheckRun:
     board = report.board
     outcomes = [sections.outcome_of(report, row, level) for row in board.trials]
     outcomes += [Outcome.INVALID] * len(board.missing)
-    check = _check(report, level, {level: outcomes}, title=spec_of(level).title)
+    check = _check(report, level, {level: outcomes}, title=_title(report, level))
     return replace(
         check,
         summary=truncate("\n\n".join(_summary(report, level))),
@@ -115,6 +119,13 @@ def _check(report: RunReport, name: str, outcomes: Outcomes, *, title: str = "")
     )
 
 
+def _title(report: RunReport, level: Level) -> str:
+    """Return the title of a level, with the word for contestants that are worse than before."""
+    tested = {score.name for score in list_tested(report)}
+    worse = any(level in list_worse(one) for one in report.base.contestants if one.b in tested)
+    return f"{spec_of(level).title}{', worse than the base' if worse else ''}"
+
+
 def _headline(outcomes: Sequence[Outcome]) -> str:
     uncounted = (Outcome.NOT_APPLICABLE, Outcome.INVALID)
     counted = sum(outcome not in uncounted for outcome in outcomes)
@@ -125,14 +136,18 @@ def _headline(outcomes: Sequence[Outcome]) -> str:
 
 
 def _summary(report: RunReport, level: Level) -> Iterator[str]:
-    yield spec_of(level).question
+    yield "\n\n".join((*_verdicts(report, level), spec_of(level).question))
     yield sections.headline(report)
     yield sections.table(_agents(report, level))
     yield shares.LEGEND
-    if report.comparison is not None:
-        yield f"Change since {markdown(report.comparison.commit[:12])}:"
-        changes = (change for change in report.comparison.levels if change.level is level)
-        yield sections.table(change_rows(changes))
+
+
+def _verdicts(report: RunReport, level: Level) -> Iterator[str]:
+    """Yield the verdict on each contestant under test at one level."""
+    names = {score.name: sections.agent_name(score) for score in list_tested(report)}
+    for one in sorted(report.base.contestants, key=rank_finding):
+        if one.b in names and (text := tell_level(one, level)) is not None:
+            yield f"**{names[one.b]}: {text}.**"
 
 
 def _agents(report: RunReport, level: Level) -> Iterator[tuple[str, ...]]:
@@ -144,14 +159,14 @@ def _agents(report: RunReport, level: Level) -> Iterator[tuple[str, ...]]:
 
 
 def _text(report: RunReport, levels: tuple[Level, ...]) -> str | None:
-    rows = sections.failure_rows(report, levels)
+    rows = failures.failure_rows(report, levels, limit=_REASON)
     missing = (
-        (markdown(trial), "", "MISSING", markdown(reason), "")
+        (markdown(trial), f"MISSING: {markdown(reason)} \N{MIDDLE DOT} run this trial again")
         for trial, reason in report.board.missing.items()
     )
     # A row has more than 20 bytes.
     every = tuple(islice(chain(missing, rows), CHECK_BYTES // 20))
-    return truncate(sections.table((sections.FAILURE_HEADS, *every))) if every else None
+    return truncate(sections.table((failures.HEADS, *every))) if every else None
 
 
 def _annotations(report: RunReport, levels: tuple[Level, ...]) -> tuple[Annotation, ...]:
@@ -162,11 +177,10 @@ def _annotations(report: RunReport, levels: tuple[Level, ...]) -> tuple[Annotati
 def _trial_annotations(report: RunReport, levels: tuple[Level, ...]) -> Iterator[Annotation]:
     for row in report.board.trials:
         path = report.files.get(row.trial)
+        link = report.find_evidence(row.trial)
         messages = [
-            f"{level} {WORDS[sections.outcome_of(report, row, level)]}: "
-            + clean(row.cells[level].reason, limit=_MESSAGE)
-            for level in levels
-            if sections.outcome_of(report, row, level) not in sections.FINE and level in row.cells
+            clean(why_message(explanation, link), limit=_MESSAGE)
+            for explanation in failures.explain_row(report, row, levels)
         ]
         if path is not None and messages:
             yield Annotation(

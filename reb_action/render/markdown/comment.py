@@ -6,13 +6,25 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from reb_action.model.github import COMMENT_CHARACTERS, MARKER_CHARACTERS
-from reb_action.render import shares
 from reb_action.render.escape import markdown
 from reb_action.render.markdown import sections
-from reb_action.render.markdown.changes import change_blocks
+from reb_action.render.markdown.changes import advice, change_blocks, count_changes, headlines
+from reb_action.render.markdown.failures import list_failures, list_unseen
 from reb_action.render.markdown.run_report import RunReport
+from reb_action.render.markdown.why import BRIEF, WHOLE
 
 LIMIT: Final = COMMENT_CHARACTERS - MARKER_CHARACTERS
+
+
+_SAME: Final = "unchanged cells"
+_LEGEND: Final = (
+    "<sub>passed/counted cells; + and \N{MINUS SIGN}: repositories that pass more and less often"
+    " than in the base; unseen: missing or invalid.</sub>"
+)
+
+
+_FEW: Final = 12
+"""Up to this many changed cells have whole reasons, however long the comment is."""
 
 
 class Grid(StrEnum):
@@ -28,24 +40,45 @@ class Grid(StrEnum):
 class Stage:
     """A length of the comment; `names` is the most of any list, `without` says what is omitted.
 
+    `reasons` are the characters of a reason; with 0 only changed cells have one.
+
     More than `trials` cannot fit: a row in words takes 40 characters, one in letters 10.
     """
 
     grid: Grid
     names: int
     trials: int
-    reasons: bool = False
+    reasons: int = 0
+    unchanged: bool = False
     without: str = ""
 
 
 STAGES: Final = (
-    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, reasons=True),
-    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, without="reasons for failures"),
-    Stage(grid=Grid.LETTERS, trials=LIMIT // 10, names=200, without="reasons, long lists"),
-    Stage(grid=Grid.FAILING, trials=LIMIT, names=50, without="passed trials, reasons, long lists"),
+    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, reasons=WHOLE, unchanged=True),
+    Stage(grid=Grid.WORDS, trials=LIMIT // 40, names=LIMIT, reasons=WHOLE, without=_SAME),
+    Stage(
+        grid=Grid.LETTERS,
+        trials=LIMIT // 10,
+        names=200,
+        reasons=BRIEF,
+        without=f"{_SAME}, what to do, ends of reasons",
+    ),
+    Stage(
+        grid=Grid.FAILING,
+        trials=LIMIT // 10,
+        names=100,
+        reasons=60,
+        without=f"{_SAME}, passed trials, what to do, ends of reasons",
+    ),
+    Stage(
+        grid=Grid.FAILING,
+        trials=LIMIT,
+        names=50,
+        without=f"{_SAME}, passed trials, reasons of trials that failed before",
+    ),
     Stage(grid=Grid.NONE, trials=2**63, names=5, without="single trials, reasons, long lists"),
 )
-"""From the longest comment to one that always fits."""
+"""From the longest comment to one that always fits: reasons of changed cells stay to the last."""
 
 
 def write_comment(report: RunReport) -> str:
@@ -65,16 +98,20 @@ def _within(blocks: Iterable[str], limit: int) -> str | None:
 
 
 def _blocks(report: RunReport, stage: Stage) -> Iterator[str]:
-    yield f"## {report.key}"
-    yield sections.headline(report)
+    first, *others = headlines(report)
+    yield f"### {first}"
+    yield from (f"**{line}**" for line in others)
+    yield "\n\n".join((*advice(report), sections.headline(report)))
     yield sections.table(sections.agent_rows(report))
-    if not report.board.complete:
-        yield shares.UNSEEN
-    yield from change_blocks(report.comparison, names=stage.names)
-    yield from sections.run_again(report, most=stage.names)
-    yield from _trials(report, stage.grid)
+    yield _LEGEND
+    few = count_changes(report) <= _FEW and stage.grid is not Grid.NONE
+    limit = WHOLE if few else stage.reasons or 60
+    yield from change_blocks(report, names=stage.names, unchanged=stage.unchanged, limit=limit)
+    yield from list_unseen(report, most=stage.names)
     if stage.reasons:
-        yield from sections.reasons(report)
+        yield from list_failures(report, limit=stage.reasons)
+    yield from _trials(report, stage.grid)
+    yield from sections.other_scoring(report)
     yield _footer(report, stage)
 
 
@@ -95,7 +132,9 @@ def _trials(report: RunReport, grid: Grid) -> Iterator[str]:
 
 
 def _footer(report: RunReport, stage: Stage) -> str:
-    text = f"[Run {report.run.run_id}]({report.run_url}), attempt {report.run.attempt}"
+    text = (
+        f"{report.key}: [run {report.run.run_id}]({report.run_url}), attempt {report.run.attempt}"
+    )
     text += f"; reb {markdown(report.board.reb)}; {report.fail_on.scoring} scoring."
     omitted = f" Omitted for length: {stage.without}; see the job summary."
     return f"<sub>{text}{omitted if stage.without else ''}</sub>"

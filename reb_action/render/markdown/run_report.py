@@ -1,21 +1,27 @@
 """A run of the benchmark with its results, for the comment and the check runs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reb_action.judge.gate import FailOn
+from reb_action.model.comparison import ContestantComparison
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import Scoreboard
-from reb_action.score.changes import LevelChange
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Comparison:
-    """The changes since the base, level by level; `commit` is that of the base's scoreboard."""
+class BaseComparison:
+    """Each contestant that the base has, against itself there.
 
-    commit: str
-    levels: tuple[LevelChange, ...]
+    `commit` is that of the base's newest run, `url` leads to the base. `contestants` is empty and
+    `why` says why where there is nothing to compare with.
+    """
+
+    commit: str = ""
+    url: str = ""
+    contestants: tuple[ContestantComparison, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +29,8 @@ class RunReport:
     """A scoreboard and its run; `key` tells the benchmarks of one repository apart.
 
     `unverified`: the run used a workflow of a fork, which may have changed the results. `files`
-    maps a trial to the file of the repository that describes it, if there is one.
+    maps a trial to the file of the repository that describes it, if there is one; `evidence` maps
+    a trial to the URL of its artifact, where that is known.
     """
 
     key: str
@@ -34,10 +41,15 @@ class RunReport:
     run: RunOrder
     run_url: str
     unverified: bool = False
-    comparison: Comparison | None = None
+    base: BaseComparison = field(default_factory=BaseComparison)
     files: Mapping[str, str]
+    evidence: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def planned(self) -> int:
         """How many trials were planned."""
         return len(self.board.trials) + len(self.board.missing)
+
+    def find_evidence(self, trial: str) -> str:
+        """Return the URL of a trial's artifact, else that of the run."""
+        return self.evidence.get(trial, f"{self.run_url}#artifacts")

@@ -1,17 +1,20 @@
 """Sections of a comment and of a check run, as Markdown; all text from outside is escaped."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from reb_action.model.comparison import ContestantComparison
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.scoreboard import AgentScore, TrialRow
+from reb_action.model.scoreboard import AgentScore, Share, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.contestants import title_lines
 from reb_action.render.escape import markdown, markdown_block
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_NOTE, WORDS, mark_outcome
+from reb_action.render.quantities import dollars
 from reb_action.render.tables import other
+from reb_action.render.why import NOT_ASKED
 
 AGENTS: Final = 40
 """Agents in a table; the summary has them all."""
@@ -24,8 +27,6 @@ LETTERS: Final = {
     Outcome.NOT_APPLICABLE: "-",
     Outcome.INVALID: "!",
 }
-FAILURE_HEADS: Final = ("trial", "levels", "outcome", "reason", "likely cause")
-"""The heads of the rows of `failure_rows`."""
 FINE: Final = (Outcome.PASSED, Outcome.NOT_APPLICABLE)
 
 
@@ -41,26 +42,50 @@ def details(summary: str, body: str) -> str:
 
 
 def headline(report: RunReport) -> str:
-    """Return how many trials have a verdict, and whether the results are complete and verified."""
-    board = report.board
+    """Return how many trials have a valid verdict, and against what they are compared."""
+    board, base = report.board, report.base
     count = f"{len(board.trials)} of {report.planned} planned trials have a verdict"
-    sentences = [f"{count}, for commit {markdown(report.commit[:12])}."]
-    if not board.complete:
-        sentences.append("**This comparison is incomplete.**")
+    text = f"{count}, for commit {markdown(report.commit[:12])}"
+    if base.contestants:
+        text += f", compared with [{markdown(base.commit[:12])}]({base.url})"
+    gaps = {"missing": len(board.missing), "invalid": len(board.invalid)}
+    named = " and ".join(f"{number} {word}" for word, number in gaps.items() if number)
+    sentences = [f"{text}."]
+    if named:
+        sentences.append(f"**Incomplete: {named}.**")
     if report.unverified:
         sentences.append("**Unverified: these results come from the workflow of a fork.**")
     return " ".join(sentences)
 
 
 def agent_rows(report: RunReport) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each agent: passed of counted, in both scorings where they differ."""
-    scoring, scores = report.fail_on.scoring, report.board.agents
-    yield ("agent", "trials", *report.levels)
+    """Yield a row for each agent: passed of counted and the change, then the cost of a trial.
+
+    Contestants under test come before those without a model.
+    """
+    compared = {one.b: one for one in report.base.contestants}
+    scores = sorted(report.board.agents, key=lambda score: score.model is None)
+    has_models = any(score.model is not None for score in scores)
+    yield ("contestant", *report.levels, "cost of a trial")
     for score in scores[:AGENTS]:
-        cells = (share_cell(score, level, scoring) for level in report.levels)
-        yield (agent_name(score), f"{score.judged} of {score.planned}", *cells)
+        baseline = " (baseline)" if has_models and score.model is None else ""
+        cells = (_level_cell(report, score, level, compared) for level in report.levels)
+        cost = shares.mean_text(score.spent.cost_usd, dollars) or "-"
+        yield (f"{agent_name(score)}{baseline}", *cells, cost)
     if len(scores) > AGENTS:
         yield (f"and {len(scores) - AGENTS} more", *("" for _ in range(len(report.levels) + 1)))
+
+
+def other_scoring(report: RunReport) -> Iterator[str]:
+    """Yield the shares by the other scoring, folded, with the imports of C0."""
+    scoring = other(report.fail_on.scoring)
+    rows = [
+        (agent_name(score), *(share_cell(score, level, scoring) for level in report.levels))
+        for score in report.board.agents[:AGENTS]
+    ]
+    if rows:
+        head = ("contestant", *report.levels)
+        yield details(f"By the {scoring} scoring", table((head, *rows)))
 
 
 def agent_name(score: AgentScore) -> str:
@@ -69,28 +94,36 @@ def agent_name(score: AgentScore) -> str:
 
 
 def share_cell(score: AgentScore, level: Level, scoring: Scoring) -> str:
-    """Return passed of counted, the unseen, the other scoring, and for C0 the imports."""
-    first = score.levels[scoring].get(level)
-    second = score.levels[other(scoring)].get(level)
-    if first is None or second is None or not shares.is_planned(first):
+    """Return passed of counted, the unseen, and for C0 the imports."""
+    share = score.levels[scoring].get(level)
+    if not shares.is_planned(share):
         return shares.NONE
-    parts = [shares.counts(first), *([shares.bracket(first)] if first.unseen else [])]
-    if (first.passed, first.counted) != (second.passed, second.counted):
-        parts.append(f"({other(scoring)}: {shares.counts(second)})")
+    parts = [_fraction(share)]
     if level is Level.C0 and (imports := score.imports.get(scoring)) is not None:
         parts.append(f"({shares.imports_line(imports)})")
     return " ".join(parts)
 
 
-def run_again(report: RunReport, *, most: int) -> Iterator[str]:
-    """Yield the trials to run again, with the reason."""
-    reasons = {**report.board.invalid, **report.board.missing}
-    if reasons:
-        shown = list(reasons.items())[:most]
-        rows = [(markdown(trial, limit=2 * NAME), markdown(reason)) for trial, reason in shown]
-        more = [(f"and {len(reasons) - most} more", "")] if len(reasons) > most else []
-        body = table((("trial", "reason"), *rows, *more))
-        yield details(f"To run again ({len(reasons)})", body)
+def _level_cell(
+    report: RunReport,
+    score: AgentScore,
+    level: Level,
+    compared: Mapping[str, ContestantComparison],
+) -> str:
+    """Return passed of counted, then how many repositories pass more (+) and less (-) often."""
+    share = score.levels[report.fail_on.scoring].get(level)
+    if not shares.is_planned(share):
+        return shares.NONE
+    one = compared.get(score.name)
+    levels = () if one is None else one.levels
+    change = next((of for of in levels if of.level is level), None)
+    signs = () if change is None else (f"+{change.higher}", f"\N{MINUS SIGN}{change.lower}")
+    return _fraction(share, *(sign for sign in signs if sign[1:] != "0"))
+
+
+def _fraction(share: Share, *changes: str) -> str:
+    unseen = f", {share.unseen} unseen" if share.unseen else ""
+    return " ".join((f"{share.passed}/{share.counted}", *changes)) + unseen
 
 
 def grid(report: RunReport) -> Iterator[str]:
@@ -112,28 +145,6 @@ def letters(report: RunReport, rows: tuple[TrialRow, ...], title: str) -> Iterat
         yield details(f"{title} ({len(rows)})", f"{levels}: {legend}.\n\n{markdown_block(lines)}")
 
 
-def reasons(report: RunReport) -> Iterator[str]:
-    """Yield the reasons for failures."""
-    rows = tuple(failure_rows(report, report.levels))
-    if rows:
-        body = table((FAILURE_HEADS, *rows))
-        yield details(f"Reasons for failures ({len(rows)})", body)
-
-
-def failure_rows(report: RunReport, levels: tuple[Level, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the failures; levels of a trial that share their reason share a row."""
-    for row in report.board.trials:
-        shared: dict[tuple[str, str, str | None], list[Level]] = {}
-        for level in levels:
-            cell, outcome = row.cells.get(level), outcome_of(report, row, level)
-            if cell is not None and outcome not in FINE:
-                failure = (WORDS[outcome], cell.reason, cell.cause)
-                shared.setdefault(failure, []).append(level)
-        for (word, reason, cause), failed in shared.items():
-            cells = (word, markdown(reason), markdown(cause) if cause else "")
-            yield (markdown(row.trial, limit=2 * NAME), ", ".join(failed), *cells)
-
-
 def is_fine(report: RunReport, row: TrialRow) -> bool:
     """Return whether no level of a trial failed."""
     return all(outcome_of(report, row, level) in FINE for level in report.levels)
@@ -152,9 +163,12 @@ def outcome_of(report: RunReport, row: TrialRow, level: Level) -> Outcome:
 
 def _words(report: RunReport, row: TrialRow) -> Iterator[str]:
     for level in report.levels:
-        outcome, cell = outcome_of(report, row, level), row.cells.get(level)
-        mark = mark_outcome(outcome, qualified=cell is None or cell.qualified)
-        yield f"{WORDS[outcome]}{mark}"
+        cell = row.cells.get(level)
+        if cell is None:
+            yield NOT_ASKED
+            continue
+        outcome = outcome_of(report, row, level)
+        yield f"{WORDS[outcome]}{mark_outcome(outcome, qualified=cell.qualified)}"
 
 
 def _letters(report: RunReport, row: TrialRow) -> Iterator[str]:

@@ -16,7 +16,7 @@ from reb_action.model.github import (
 from reb_action.model.manifest import Level, Outcome
 from reb_action.render.markdown.checks import level_checks, trial_checks, truncate
 from tests.support import scoreboards
-from tests.support.editions import COMMIT, RUN_URL, edition, flipped, grown, renamed
+from tests.support.editions import BASE_URL, COMMIT, RUN_URL, edition, flipped, grown, renamed
 from tests.support.oracles.markdown import NOTIFIES, read
 
 
@@ -80,13 +80,15 @@ def test_missing_trial_is_no_success(board):
     for fail_on, expected in (("invalid", "failure"), ("C1", "failure"), ("never", "neutral")):
         (check,) = level_checks(edition(few, fail_on=fail_on, levels=(Level.C1,)))
         assert check.conclusion == expected
-        assert "| `gone` |  | MISSING | `lost` |  |" in check.text
+        assert "| `gone` | MISSING: `lost` · run this trial again |" in check.text
 
 
 def test_text_names_what_failed_and_why(board):
     (check,) = level_checks(edition(with_outcomes(board, P, F), levels=(Level.C1,)))
     reason = board.trials[0].cells[Level.C1].reason
-    assert check.text.splitlines()[2].startswith(f"| `t1` | C1 | FAILED | `{reason}` |")
+    line = check.text.splitlines()[2]
+    assert line.startswith(f"| `t1` | C1 FAILED: `{reason}` · The compiled part of a package")
+    assert f"[levels/C1.log]({RUN_URL}#artifacts) |" in line
 
 
 def test_nothing_failed_is_no_text(board):
@@ -109,9 +111,30 @@ def test_annotation_stands_on_the_file_that_describes_the_trial(board):
     assert check.annotations == (
         Annotation(
             path="bench/tiny.yaml", start_line=1, end_line=1, level=AnnotationLevel.WARNING,
-            message=f"C1 FAILED: {reason}", title="t1",
+            message=check.annotations[0].message, title="t1",
         ),
     )  # fmt: skip
+    message = check.annotations[0].message
+    assert message.startswith(f"C1 FAILED: {reason}; likely cause: The compiled part of a package")
+    assert "from the log: ModuleNotFoundError: No module named 'selective_scan_cuda'" in message
+    assert message.endswith(f"evidence: levels/C1.log {RUN_URL}#artifacts")
+
+
+def test_a_level_that_got_worse_says_so_in_title_and_first_line(board):
+    row = board.trials[0]
+    sides = []
+    for outcome in (P, F):
+        cells = {Level.C1: replace(row.cells[Level.C1], outcome=outcome)}
+        rows = tuple(
+            replace(row, trial=f"acme__r{n}.a.1", repository=f"acme/r{n}", cells=cells)
+            for n in range(44)
+        )
+        sides.append(replace(board, trials=rows, missing={}, invalid={}))
+    (check,) = level_checks(edition(sides[1], base=sides[0], levels=(Level.C1,)))
+    assert check.title == "CPU run, worse than the base: 0 of 44 passed"
+    assert check.summary.splitlines()[0] == (
+        "**`claude-code` `sonnet-4.5`: 44 cells broken; worse at C1 (p = 1e-13).**"
+    )
 
 
 def test_one_check_for_each_trial_and_each_missing_one(board):
@@ -165,6 +188,8 @@ def test_nobody_else_speaks_in_a_check(board):
         for text in (check.summary, check.text or "-"):
             seen = read(text)
             assert "evil" not in seen.words
-            assert (NOTIFIES.findall(seen.words), seen.tags, seen.links) == ([], (), ())
+            assert NOTIFIES.findall(seen.words) == []
+            assert set(seen.tags) <= {"<br>"}
+            assert set(seen.links) <= {f"{RUN_URL}#artifacts", BASE_URL}
         assert "\n" not in check.name + check.title
         assert "\u202e" not in check.name + check.title + check.external_id
