@@ -81,7 +81,7 @@ def _ours(transport: Transport, call: Call, comment: Comment, author: str) -> tu
 
 
 def _login(comment: Json) -> str | None:
-    """Return the author of a comment; "" if the account was deleted."""
+    """Return the author of a comment; None if the account was deleted."""
     return maybe_text(comment, "user", "login")
 
 
