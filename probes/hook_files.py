@@ -9,41 +9,19 @@ import glob
 import os
 import re
 
+from pth_files import CUSTOMS, PTH_LIMIT, archived_customs, has_code, named_places, path_files
+
 # Linux itself follows 40 links.
-PTH_LIMIT, LINKS_LIMIT = 16 << 20, 41
-# Python runs .pth files of these folders alone; elsewhere a large one is a checkpoint.
-SITE_FOLDERS = ("site-packages", "dist-packages")
-CUSTOMS = ("sitecustomize", "usercustomize")
+LINKS_LIMIT, PROGRAM_LIMIT = 41, 256 << 20
 STANDARD = ("lib*/python3.*",)
 SITE = (
     "lib*/python3.*/site-packages", "lib*/python3.*/dist-packages",
     "local/lib/python3.*/dist-packages", "local/lib/python3.*/site-packages",
     "lib/python3/dist-packages",
 )  # fmt: skip
+# Python searches it before the standard library.
+ARCHIVE = "lib*/python3*.zip"
 VERSION = re.compile(r"python(3\.\d+)t?$")
-
-
-def pth_lines(path):
-    """Return the lines of a .pth file as Python splits them, and whether that is all of them.
-
-    Python 3.13 skips a byte order mark and splits at form feeds too; older ones split at less.
-    """
-    try:
-        if not os.path.isfile(path):
-            return [], True
-        with open(path, "rb") as stream:
-            data = stream.read(PTH_LIMIT + 1)
-    except OSError:
-        return [], True
-    return data.decode("utf-8-sig", "replace").splitlines(), len(data) <= PTH_LIMIT
-
-
-def has_code(path):
-    """Return whether Python would run lines of a .pth file, or might if it is too large to read."""
-    lines, is_whole = pth_lines(path)
-    if any(line.startswith(("import ", "import\t")) for line in lines):
-        return True
-    return not is_whole and os.path.basename(os.path.dirname(path)) in SITE_FOLDERS
 
 
 def links(path):
@@ -56,23 +34,59 @@ def links(path):
 
 
 def configuration_text(path):
-    """Return the content of the pyvenv.cfg of an interpreter, None where it has none."""
-    for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+    """Return the content of each pyvenv.cfg of an interpreter, None where it has none."""
+    folder, found = os.path.dirname(path), []
+    for above in (folder, os.path.dirname(folder)):
+        place = os.path.join(above, "pyvenv.cfg")
         try:
-            with open(os.path.join(folder, "pyvenv.cfg"), "rb") as stream:
-                return stream.read(PTH_LIMIT)
+            # Not a pipe, which nobody may ever write to.
+            if os.path.isfile(place):
+                with open(place, "rb") as stream:
+                    found.append(stream.read(PTH_LIMIT))
         except OSError:
             continue
-    return None
+    return b"\0".join(found) if found else None
 
 
 def configuration(path):
-    """Return the keys and values of the pyvenv.cfg of an interpreter, None where it has none."""
+    """Return {key: values} of the pyvenv.cfg of an interpreter, None where it has none.
+
+    Of a key that occurs twice one reader in Python takes the first value, another the last.
+    """
     text = configuration_text(path)
     if text is None:
         return None
-    pairs = (line.partition("=") for line in text.decode("utf-8", "replace").splitlines())
-    return {key.strip().lower(): value.strip() for key, _, value in pairs}
+    text, found = text.decode("utf-8", "surrogateescape"), {}
+    for line in dict.fromkeys([*text.splitlines(), *re.split("\r\n|\r|\n|\0", text)]):
+        key, _, value = line.partition("=")
+        found.setdefault(key.strip().lower(), []).append(value.strip())
+    return found
+
+
+def homes(settings):
+    """Return the folders that a pyvenv.cfg names as those of the original program."""
+    return [home for home in (settings or {}).get("home", ()) if home]
+
+
+def versions(program):
+    """Return what stands in a program in the form of a version of Python, other versions too."""
+    form = rb"(?<![\d.])(3\.\d{1,2}\.\d{1,3}(?:(?:a|b|rc)\d{1,2})?)\+?\0"
+    return sorted({match.group(1).decode() for match in re.finditer(form, program)})[:20]
+
+
+def named_versions(chain):
+    """Return names such as python3.11 of a program; none where its file does not tell.
+
+    The name of a file is its owner's choice, so what stands in the program counts, too.
+    """
+    try:
+        with open(chain[-1], "rb") as stream:
+            told = versions(stream.read(PROGRAM_LIMIT))
+    except (OSError, ValueError):
+        told = []
+    found = {"python" + ".".join(version.split(".")[:2]) for version in told}
+    names = {os.path.basename(path) for path in chain}
+    return found | {name for name in names if VERSION.match(name)} if found else set()
 
 
 def standard_library(folder):
@@ -93,15 +107,17 @@ def foreign_library(python):
     belongs to the library of the folder that has the original.
     """
     chain = links(python)
-    settings = next((one for one in map(configuration, chain) if one is not None), None) or {}
-    home = settings.get("home")
-    named = standard_library(home) if home and os.path.isdir(home) else None
-    if named is None:
-        return []
-    folders = [os.path.dirname(path) for path in chain[1:]]
-    if any(standard_library(folder) == named for folder in folders) or is_original(home, python):
-        return []
-    return ["standard library: %s" % named]
+    settings = next((one for one in map(configuration, chain) if one is not None), None)
+    folders, found = [os.path.dirname(path) for path in chain[1:]], []
+    for home in homes(settings):
+        named = standard_library(home) if os.path.isdir(home) else None
+        own = any(standard_library(folder) == named for folder in folders)
+        if not os.path.isabs(home):
+            # What it leads to depends on the folder that the interpreter is started in.
+            found.append("standard library: %s" % home)
+        elif named is not None and not own and not is_original(home, python):
+            found.append("standard library: %s" % named)
+    return found
 
 
 def is_original(folder, python):
@@ -122,38 +138,30 @@ def below(prefix, versions, kinds):
 
 
 def start_folders(python, environment, home):
-    """Return the folders that an interpreter may run files of at its start, in no special order."""
-    chain = links(python)
-    versions = {os.path.basename(path) for path in chain if VERSION.match(os.path.basename(path))}
+    """Return the folders that an interpreter may run files of at its start, in no special order.
+
+    Archives are among them.
+    """
+    chain = [*links(python), os.path.realpath(python)]
+    wanted = named_versions(chain)
     prefixes = [os.path.dirname(os.path.dirname(path)) for path in chain]
     if environment.get("PYTHONHOME"):
         prefixes += environment["PYTHONHOME"].split(":")
     settings = next((one for one in map(configuration, chain) if one is not None), None)
-    alone = settings is not None and settings.get("include-system-site-packages") != "true"
+    shared = [text.lower() for text in (settings or {}).get("include-system-site-packages", ())]
+    alone = settings is not None and "true" not in shared
     bases = prefixes if settings is None else prefixes[1:]
-    if settings is not None and settings.get("home"):
-        bases = [*bases, os.path.dirname(settings["home"])]
+    bases = dict.fromkeys([*bases, *(os.path.dirname(home) for home in homes(settings))])
     found = [one for one in environment.get("PYTHONPATH", "").split(":") if one]
     if settings is not None:
         found += below(prefixes[0], set(), SITE)
     for base in bases:
-        found += below(base, versions, STANDARD if alone else (*STANDARD, *SITE))
+        found += below(base, wanted, STANDARD if alone else (*STANDARD, *SITE))
+        found += below(base, set(), (ARCHIVE,))
     if not alone:
         home = environment.get("HOME") or home
         user = environment.get("PYTHONUSERBASE") or os.path.join(home, ".local")
-        found += below(user, versions, SITE)
-    return found
-
-
-def named_folders(folder):
-    """Return the folders that the .pth files of a folder add to the search path."""
-    found = []
-    is_site = os.path.basename(folder) in SITE_FOLDERS
-    for path in glob.glob(os.path.join(glob.escape(folder), "*.pth")) if is_site else ():
-        for line in pth_lines(path)[0]:
-            place = os.path.join(folder, line.strip())
-            if line.strip() and "\0" not in line and os.path.isdir(place):
-                found.append(place)
+        found += below(user, wanted, SITE)
     return found
 
 
@@ -177,16 +185,20 @@ def list_hooks(start, search_paths=()):
     `start` has the `python`, its `environment` and its `home`; `search_paths` are as it tells.
     """
     folders = [*start_folders(**start), *search_paths]
-    folders += [named for folder in folders for named in named_folders(folder)]
-    found, seen = foreign_library(start["python"]), set()
+    folders += [named for folder in folders for named in named_places(folder)]
+    chain = [*links(start["python"]), os.path.realpath(start["python"])]
+    found = [*foreign_library(start["python"]), *path_files(map(os.path.dirname, chain))]
+    seen = set()
     for folder in folders:
+        if os.path.realpath(folder) in seen:
+            continue
+        seen.add(os.path.realpath(folder))
+        found += archived_customs(folder)
         try:
             names = sorted(os.listdir(folder))
         except (OSError, ValueError):
             continue
-        if os.path.realpath(folder) not in seen:
-            seen.add(os.path.realpath(folder))
-            found += customs(folder, names)
-            paths = [os.path.join(folder, name) for name in names if name.endswith(".pth")]
-            found += ["pth: %s" % path for path in paths if has_code(path)]
+        found += customs(folder, names)
+        paths = [os.path.join(folder, name) for name in names if name.endswith(".pth")]
+        found += ["pth: %s" % path for path in paths if has_code(path)]
     return found

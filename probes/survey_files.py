@@ -6,10 +6,9 @@ A module of the probe, not a probe: it is imported from the read-only folder of 
 import hashlib
 import itertools
 import os
-import re
 import stat
 
-from hook_files import configuration_text, links
+from hook_files import configuration_text, links, versions
 
 LISTED_LIMIT, ENTRIES_LIMIT, READ_LIMIT = 20000, 1000000, 256 << 20
 
@@ -134,12 +133,6 @@ def identity(path):
     except (OSError, ValueError):
         digest.update(b"cannot be read")
     return digest.hexdigest()
-
-
-def versions(program):
-    """Return what stands in a program in the form of a version of Python, other versions too."""
-    form = rb"(?<![\d.])(3\.\d{1,2}\.\d{1,3}(?:(?:a|b|rc)\d{1,2})?)\+?\0"
-    return sorted({match.group(1).decode() for match in re.finditer(form, program)})[:20]
 
 
 def interpreter(path):

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -183,11 +184,12 @@ def test_every_known_hook_is_recognised_and_none_without_one_of_its_files():
 
 
 def probe():
-    """Return the probe that looks for hooks."""
-    spec = importlib.util.spec_from_file_location("hook_files", PROBES / "hook_files.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Return the probe that looks for hooks, and have it find its own module."""
+    for name in ("pth_files", "hook_files"):
+        spec = importlib.util.spec_from_file_location(name, PROBES / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules.setdefault(name, module))
+    return sys.modules["hook_files"]
 
 
 def pth_hooks(folder):
@@ -279,7 +281,7 @@ def base(home):
     for folder in (site, user, other, home / "base" / "bin"):
         folder.mkdir(parents=True)
         (folder / "hook.pth").write_text("import os\n")
-    (home / "base" / "bin" / "python3.11").touch()
+    (home / "base" / "bin" / "python3.11").write_bytes(b"\x7fELF 3.11.2\0 libpython3.so.1.2.3\0")
     (site.parent / "sitecustomize.py").touch()
     (other.parent / "sitecustomize.py").touch()
     return site, user
@@ -380,3 +382,121 @@ def test_standard_library_of_a_real_environment_is_no_hook(tmp_path, options):
     names = [hook for hook in probe().list_hooks(start) if hook.startswith("standard library")]
     # Root can write to each folder, so a copy belongs to no folder for sure.
     assert names == [] or (options and os.getuid() == 0)
+
+
+def archive(path, name="sitecustomize.py"):
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr(name, "")
+
+
+UNUSUAL = {
+    "archive that a .pth file names": ("/a.pth", "{home}/a.zip"),
+    "hidden .pth file": ("/.hidden.pth", "{home}/added"),
+    "space before the name": ("/a.pth", " added"),
+    "end of a line in the name": ("/a.pth", "{home}/ad\u2028ded"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_place_that_python_adds_in_an_unusual_way_is_searched(tmp_path, name):
+    base(tmp_path)
+    site = environment(tmp_path)
+    file, line = UNUSUAL[name]
+    archive(tmp_path / "a.zip")
+    for folder in (tmp_path / "added", tmp_path / "ad\u2028ded", site / " added"):
+        folder.mkdir()
+        (folder / "usercustomize.py").touch()
+    path = site / file.lstrip("/")
+    path.write_text(line.format(home=tmp_path) + "\n", encoding="utf-8")
+    hooks = listed(tmp_path, tmp_path / "venv/bin/python") - {
+        "sitecustomize: ~/base/sitecustomize.py"
+    }
+    assert len(hooks) == 1, hooks
+
+
+@pytest.mark.parametrize("place", ["lib/python311.zip", "lib64/python3.11.zip"])
+def test_archive_before_the_standard_library_is_searched(tmp_path, place):
+    base(tmp_path)
+    environment(tmp_path)
+    (tmp_path / "base" / place).parent.mkdir(exist_ok=True)
+    archive(tmp_path / "base" / place, "sitecustomize/__init__.pyc")
+    assert f"sitecustomize: ~/base/{place}" in listed(tmp_path, tmp_path / "venv/bin/python")
+
+
+def test_honest_archive_is_no_hook(tmp_path):
+    base(tmp_path)
+    site = environment(tmp_path)
+    archive(tmp_path / "egg.zip", "package/__init__.py")
+    (site / "egg.pth").write_text(f"{tmp_path}/egg.zip\n")
+    assert listed(tmp_path, tmp_path / "venv/bin/python") == {
+        "sitecustomize: ~/base/sitecustomize.py"
+    }
+
+
+def test_file_that_replaces_the_search_path_of_a_program_is_a_hook(tmp_path):
+    base(tmp_path)
+    environment(tmp_path)
+    (tmp_path / "venv/bin/python._pth").write_text("/evil\nimport site\n")
+    (tmp_path / "base/bin/python3.11._pth").write_text("/evil\n")
+    assert listed(tmp_path, tmp_path / "venv/bin/python") == {
+        "search path: ~/venv/bin/python._pth",
+        "search path: ~/base/bin/python3.11._pth",
+        "sitecustomize: ~/base/sitecustomize.py",
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "folder", "shared"),
+    [
+        ("home = {fake}/bin\nhome = {base}/bin\n", "", False),
+        ("home = {base}/bin\nhome = {fake}/bin\n", "", False),
+        ("home = {base}/bin\n", "bin/", False),
+        ("x = \x0bhome = {base}/bin\nhome = {fake}/bin\n", "", False),
+        ("home = {base}/bin\ninclude-system-site-packages = TRUE\n", "", True),
+    ],
+    ids=["first of two", "last of two", "beside the program", "end of a line", "capitals"],
+)
+def test_settings_of_an_environment_are_read_as_any_python_reads_them(
+    tmp_path, settings, folder, shared
+):
+    base(tmp_path)
+    environment(tmp_path)
+    libraries(tmp_path, "base", "fake")
+    names = {"base": tmp_path / "base", "fake": tmp_path / "fake"}
+    (tmp_path / "venv/pyvenv.cfg").write_text("home = {fake}/bin\n".format(**names))
+    (tmp_path / "venv" / folder / "pyvenv.cfg").write_text(settings.format(**names))
+    hooks = listed(tmp_path, tmp_path / "venv/bin/python")
+    assert ("pth: ~/base/site-packages/hook.pth" in hooks) is shared
+    assert any(hook.startswith("standard library: ~/fake") for hook in hooks) is not shared
+
+
+def test_home_that_depends_on_the_folder_of_the_run_is_a_hook(tmp_path):
+    base(tmp_path)
+    environment(tmp_path)
+    (tmp_path / "venv/pyvenv.cfg").write_text("home = fake/bin\n")
+    assert "standard library: fake/bin" in listed(tmp_path, tmp_path / "venv/bin/python")
+
+
+def test_settings_that_are_a_pipe_are_not_waited_for(tmp_path):
+    environment(tmp_path)
+    (tmp_path / "venv/pyvenv.cfg").unlink()
+    os.mkfifo(tmp_path / "venv/pyvenv.cfg")
+    assert probe().configuration_text(f"{tmp_path}/venv/bin/python") is None
+
+
+@pytest.mark.parametrize("program", [b"\x7fELF 3.11.2\0", b"\x7fELF libpython3.11.so"])
+def test_name_of_a_program_does_not_hide_the_hooks_of_its_version(tmp_path, program):
+    base(tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3.9").write_bytes(program)
+    assert "pth: ~/.local/site-packages/hook.pth" in listed(tmp_path, tmp_path / "bin/python3.9")
+
+
+def test_link_over_another_folder_leads_where_the_kernel_goes(tmp_path):
+    base(tmp_path)
+    (tmp_path / "base/inner").mkdir()
+    (tmp_path / "other/bin").mkdir(parents=True)
+    (tmp_path / "other/bin/way").symlink_to(tmp_path / "base/inner")
+    (tmp_path / "other/bin/python").symlink_to("way/../bin/python3.11")
+    hooks = listed(tmp_path, tmp_path / "other/bin/python")
+    assert "pth: ~/base/site-packages/hook.pth" in hooks
