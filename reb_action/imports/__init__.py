@@ -1,6 +1,7 @@
 """Level C0, computed: which imports count, what pyright must see, what its answer says."""
 
 from reb_action.imports.files import Files, is_build_file
+from reb_action.imports.lookups import Lookups, list_lookups
 from reb_action.imports.ownership import owners
 from reb_action.imports.paper_count import (
     EXCLUDED_COMPONENTS,
@@ -22,6 +23,7 @@ __all__ = [
     "STANDARD_LIBRARY",
     "Files",
     "Import",
+    "Lookups",
     "Ownership",
     "Unresolved",
     "import_statements",
@@ -31,6 +33,7 @@ __all__ = [
     "is_build_file",
     "is_counted",
     "is_standard",
+    "list_lookups",
     "owners",
     "read_contents",
     "read_unresolved",

@@ -14,6 +14,7 @@ from reb_action.model.observation import ImportsObservation, Interpreter
 from reb_action.model.report import Report
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
+from reb_action.probe.package_names import list_names
 from reb_action.probe.presence import Measured, Presence, look
 from reb_action.probe.pyright import Tree, resolve
 from reb_action.probe.stubs import Wanted, inspect_modules
@@ -56,7 +57,9 @@ def observe_imports(
         skipped=tuple(f"{context.layout.repository}/{path}" for path in _own_modules(files)),
     )
     seen = look(context, owned, measured)
-    tree = Tree(files=files_for_pyright(source, files, built), links=files.links, search=search)
+    shown = files_for_pyright(source, files, built)
+    names = list_names(context, shown, search) or {}
+    tree = Tree(files=shown, links=files.links, search=search, names=names)
     _place(context, tools)
     first = seen.fault or resolve(context, tree)
     observed = _observation(files, owned, seen, first)

@@ -10,6 +10,7 @@ from reb_action.errors import ToolchainError
 from reb_action.imports import Unresolved, read_unresolved
 from reb_action.probe import toolchain
 from reb_action.probe.context import ProbeContext, make_nonce
+from reb_action.probe.package_names import Names, write_names
 from reb_action.sandbox.protocol import Command, Ended
 
 _TIMEOUT_SECONDS: Final = 1200
@@ -17,18 +18,21 @@ _OUTPUT_LIMIT: Final = 64 * 1024 * 1024
 _NOWHERE: Final = toolchain.SearchPaths(version=(3, 11), prefix="", paths=())
 _KILLED: Final = (-9, 137)
 _EMPTY: Final = "empty"
+_NAMES: Final = "names"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tree:
     """The input of pyright: files by their path, and the search paths of other modules.
 
-    `links` are the symlinks that stay in the repository, from path to target in it.
+    `links` are the symlinks that stay in the repository, from path to target in it. `names` replace
+    the content of a search path.
     """
 
     files: Mapping[str, bytes]
     search: toolchain.SearchPaths
     links: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: Mapping[str, Names] = field(default_factory=dict[str, Names])
 
 
 def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
@@ -64,9 +68,16 @@ def _lay_out(context: ProbeContext, tree: Tree, place: str) -> None:
     folder = context.mount / place
     # Without any search path, pyright would use another interpreter.
     empty = f"{context.layout.tools}/{place}/{_EMPTY}"
-    search = replace(tree.search, paths=(*tree.search.paths, empty))
+    paths = tuple(
+        f"{context.layout.tools}/{place}/{_NAMES}/{number}" if path in tree.names else path
+        for number, path in enumerate(tree.search.paths)
+    )
+    search = replace(tree.search, paths=(*paths, empty))
     toolchain.write_tree(folder, files=tree.files.items(), links=tree.links.items(), search=search)
     (folder / _EMPTY).mkdir()
+    for number, path in enumerate(tree.search.paths):
+        if path in tree.names:
+            write_names(folder / _NAMES / str(number), tree.names[path], origin=path)
 
 
 def _pyright(context: ProbeContext, place: str) -> Ended:
