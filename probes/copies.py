@@ -1,10 +1,10 @@
-"""Looks where else an interpreter may find the repository's own modules, without running any.
+"""Searches other places where an interpreter may find the repository's own modules; runs no code.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S copies.py in.json`. The request names
 `search_paths`, `own` (the folders and files of the checkout that are its modules) and `modules`:
 for each top-level name the files of the commit, {path below the module: [[size, git blob hash]]},
-the path being empty where the module is a file. The answer, on standard output, lists the files
-that stand in a search path and not in the checkout, and are of the commit by name alone (`copies`).
+the path is empty if the module is a file. The answer, on standard output, lists the files in search
+paths outside the checkout that have the name of a file of the commit and other content (`copies`).
 It also lists the untracked modules of the checkout that Python finds before one of the standard
 library or an installed one (`shadowing`): `repository` is the checkout, `tracked` its tracked files
 and `standard` the names of the standard library. For each of the `hooks` it has the SHA-256 of the
@@ -40,7 +40,7 @@ def shown(path):
 
 
 def limited(paths):
-    """Return what is told of very many paths: the first, and how many are left out."""
+    """Return the first of very many paths, and how many are left out."""
     left_out = ["and %d more" % (len(paths) - LIMIT)] if len(paths) > LIMIT else []
     return [shown(path) for path in paths[:LIMIT]] + left_out
 
@@ -61,7 +61,7 @@ def differs(path, editions):
 
 
 def edited(place, files):
-    """Return the files of a copy that differ; a module of the same name alone is no copy."""
+    """Return the files of a copy that differ; a module with only the same name is not a copy."""
     at = {below: os.path.join(place, below) if below else place + ".py" for below in files}
     paths = {at[below]: files[below] for below in files}
     there = [path for path in sorted(paths) if state(path)[0]]
@@ -140,7 +140,7 @@ def hashes(hook, names):
 
 
 def mapped(folder):
-    """Yield (module, path without suffix) of what the finders of editable installs lead to."""
+    """Yield (module, path without suffix) of the targets of editable installs' finders."""
     for pth in sorted(glob.glob(os.path.join(glob.escape(folder), "__editable__*.pth"))):
         for name, path in template(finder(pth) or b"")[1].items():
             if isinstance(name, str) and isinstance(path, str):

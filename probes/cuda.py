@@ -1,8 +1,8 @@
 """Uses every visible GPU with every framework: `python cuda.py in.json out.json`.
 
-Run under the reported interpreter. A device counts as used only when a product made there equals
-the one that plain Python makes from the same numbers, which come from the request. Work goes on
-for `seconds` so that it can be witnessed from outside.
+Run under the reported interpreter. A device counts as used only if a product computed there equals
+the one that plain Python computes from the same numbers, which come from the request. The work
+lasts `seconds`, so that it can be observed from outside.
 """
 
 import json
@@ -42,7 +42,7 @@ def torch_device(torch, index, request):
 
 
 def torch_cuda(request):
-    """Return what torch says of CUDA and does with it."""
+    """Return torch's facts about CUDA and the result of its work."""
     import torch
 
     count, error = attempt(torch.cuda.device_count)
@@ -63,7 +63,7 @@ def torch_cuda(request):
 
 
 def jax_cuda(request):
-    """Return what JAX says of CUDA and does with it."""
+    """Return JAX's facts about CUDA and the result of its work."""
     import jax
     import jax.numpy as jnp
 
@@ -86,7 +86,7 @@ def jax_cuda(request):
 
 
 def tensorflow_cuda(request):
-    """Return what TensorFlow says of CUDA and does with it."""
+    """Return TensorFlow's facts about CUDA and the result of its work."""
     import tensorflow as tf
 
     devices = []

@@ -1,8 +1,8 @@
-"""Tells what is in the reported interpreter: `python facts.py in.json out.json`, run under it.
+"""Reports facts about the reported interpreter: `python facts.py in.json out.json`, run by it.
 
-The request has `nonce`, `program` (an expression that only a Python can work out), `frameworks`
-and `seed`. The answer is written again after each framework, so that one which takes the
-interpreter down loses nothing said before it.
+The request has `nonce`, `program` (an expression that only a Python can evaluate), `frameworks` and
+`seed`. The answer is rewritten after each framework, so that a framework which ends the interpreter
+does not lose the earlier answers.
 """
 
 import json
@@ -16,7 +16,7 @@ sys.path[:] = [entry for entry in texts if os.path.abspath(entry or ".") != here
 
 
 def write(answer, path):
-    """Write the answer whole or not at all."""
+    """Write the answer atomically."""
     with open(path + ".new", "w", encoding="utf-8") as stream:
         json.dump(answer, stream)
     os.replace(path + ".new", path)

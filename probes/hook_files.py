@@ -1,7 +1,7 @@
-"""Finds what an interpreter runs at each start, by files alone: no interpreter is asked.
+"""Finds the start-up hooks of an interpreter from files only, without running the interpreter.
 
-What runs at the start can change what the interpreter answers, so the folders are derived from its
-path and environment as Python derives them, and those that it tells are searched besides.
+A hook can change the interpreter's answers. So the folders are derived from its path and
+environment, as Python derives them, and the folders that it reports are searched in addition.
 """
 
 import filecmp
@@ -34,7 +34,7 @@ def links(path):
 
 
 def configuration_text(path):
-    """Return the content of each pyvenv.cfg of an interpreter, None where it has none."""
+    """Return the content of each pyvenv.cfg of an interpreter, None if it has none."""
     folder, found = os.path.dirname(path), []
     for above in (folder, os.path.dirname(folder)):
         place = os.path.join(above, "pyvenv.cfg")
@@ -49,7 +49,7 @@ def configuration_text(path):
 
 
 def configuration(path):
-    """Return {key: values} of the pyvenv.cfg of an interpreter, None where it has none.
+    """Return {key: values} of the pyvenv.cfg of an interpreter, None if it has none.
 
     Of a key that occurs twice one reader in Python takes the first value, another the last.
     """
@@ -101,10 +101,10 @@ def standard_library(folder):
 
 
 def foreign_library(python):
-    """Return the standard library that pyvenv.cfg names in the place of the program's own.
+    """Return the standard library that pyvenv.cfg names instead of the program's own.
 
-    Its modules run at each start, `encodings` first, even with -I and -S. A program that is a copy
-    belongs to the library of the folder that has the original.
+    Its modules run at each start, `encodings` first, even with -I and -S. A copied program belongs
+    to the library of its original's folder.
     """
     chain = links(python)
     settings = next((one for one in map(configuration, chain) if one is not None), None)

@@ -20,7 +20,7 @@ DEFINITION = re.compile(rb"^\s*(?:(?:async\s+)?def|class|import|from)\s", re.MUL
 
 
 def opened(path):
-    """Open a regular file; raises OSError for what is none, and is held up by no pipe."""
+    """Open a regular file; raises OSError for any other file, and never blocks on a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -69,7 +69,7 @@ def initialises(path):
 
 
 def code_in(path):
-    """Return how many bytes of code a file has: neither comments, texts nor fillers."""
+    """Return how many bytes of code a file has, without comments, strings and fillers."""
     if path.endswith(".so"):
         return CODE_LIMIT if initialises(path) else 0
     return code_of_text(content(path, SOURCE_LIMIT), path)

@@ -1,6 +1,6 @@
-"""Tells which modules the files of a folder are, for `copies.py`: by names alone, none is run.
+"""Finds the modules of a folder's files for `copies.py`: by names only, without running code.
 
-A module of the probe, not a probe: it is imported from the read-only folder of the probes.
+A helper module of the probe: it is imported from the read-only folder of the probes.
 """
 
 import os
@@ -47,14 +47,14 @@ def module_name(folder, name):
 
 
 def shadowing(request):
-    """Return the untracked modules of the checkout that stand for others, as paths in it."""
+    """Return the paths of untracked modules of the checkout that are imported before others."""
     root = os.path.realpath(request["repository"])
     tracked = set(request["tracked"])
     tracked |= {os.path.dirname(path) for path in tracked}
     inside, outside = [], []
     for folder in dict.fromkeys(os.path.realpath(path) for path in request["search_paths"]):
         own = folder == root or folder.startswith(root + os.sep)
-        # An environment in the checkout is no part of it.
+        # An environment in the checkout is not part of it.
         (inside if own and "site-packages" not in folder else outside).append(folder)
     installed = (module_name(folder, name) for folder in outside for name in names_in(folder))
     others, found = set(request["standard"]) | set(installed), []

@@ -1,10 +1,10 @@
-"""Looks which modules stand in an interpreter's search paths, as its path finder would find them.
+"""Searches modules in an interpreter's search paths, as its path finder would.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S modules.py in.json`; nothing is
 imported. The request has `search_paths`, `version` (such as `311`), `skipped` (paths that do not
-count) and `modules` ([dotted name, name imported from it or "", the repository's own folders of
-the top-level name] each). The answer, on standard output: `missing`, for each module the part of
-its dotted name up to the first that stands nowhere, or null; `module:name` for a missing name.
+count) and `modules` ([dotted name, name imported from it or "", the repository's own folders of the
+top-level name] each). The answer, on standard output: `missing`, for each module its dotted name up
+to the first missing part, or null; `module:name` for a missing name.
 """
 
 import functools
@@ -21,7 +21,7 @@ EXTENDING = (b"extend_path", b"declare_namespace", b"__path__")
 BINDING = re.compile(
     rb"import\s*\(?\s*\*|exec|globals|locals|vars|setattr|__dict__|__getattr__|__name__|modules"
 )
-# What is often done with its own name, and binds nothing.
+# Uses of a module's own name that bind nothing.
 HARMLESS = re.compile(
     rb"getLogger\(__name__\)|(extend_path|declare_namespace)\((__path__, *)?__name__\)"
 )
@@ -68,7 +68,7 @@ def can_have(code, name):
 
 
 class Finder:
-    """Finds modules by their dotted names; what a package does when it runs is not known here."""
+    """Finds modules by their dotted names, without the effects of running a package."""
 
     def __init__(self, paths, version, skipped):
         self.paths, self.skipped = paths, frozenset(skipped)
@@ -85,10 +85,10 @@ class Finder:
         return next(found, None)
 
     def step(self, folders, name, own=()):
-        """Return the folders of a module's parts and the file that it runs; None if it is nowhere.
+        """Return the folders of a module's parts and the file that it runs; None if it is missing.
 
-        A plain module has no folders. A folder without an `__init__` is one of several portions,
-        which run no file, and counts where no package does. `own` folders are never skipped.
+        A plain module has no folders. A folder without an `__init__` is one of several portions
+        without a file to run, and counts if there is no package. `own` folders are never skipped.
         """
         portions = []
         for folder in folders:

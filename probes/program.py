@@ -1,4 +1,4 @@
-"""Tells what the file of an interpreter is, without running it: `python3 -I -S program.py PATH`."""
+"""Describes the file of an interpreter without running it: `python3 -I -S program.py PATH`."""
 
 import json
 import os

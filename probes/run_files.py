@@ -33,7 +33,7 @@ def described(path, seen):
 
 
 def same(before, after):
-    """Return whether a file is the one that stood there before the run."""
+    """Return whether a file is the same as before the run."""
     keys = ("st_ino", "st_mtime_ns", "st_size")
     return before is not None and all(getattr(before, k) == getattr(after, k) for k in keys)
 
@@ -48,7 +48,7 @@ def answer_of(path):
 
 
 def fresh(folder):
-    """Make a folder anew; what an agent put in the place of the one above it goes."""
+    """Create an empty folder; a file that an agent put in place of its parent is removed."""
     above = os.path.dirname(folder)
     if os.path.lexists(above) and (os.path.islink(above) or not os.path.isdir(above)):
         os.unlink(above)

@@ -1,11 +1,12 @@
 """Asks the reported interpreter where it finds modules: `python specs.py in.json out.json`.
 
-Only for what its search paths do not show: finders of editable installs, and modules that a package
-makes when it is imported (`six.moves`, `tensorflow.keras`). The request has `nonce`, `modules`
-(dotted names, `module:name` for a module or value of that name) and `own` (by top-level name, the
-repository's folders to which Python joins what is installed); the packages above a module are
-imported. The answer is written again after each, so that one which takes the interpreter down loses
-nothing said before it: `found`, for each module that there is, its file or folder, or "".
+Only for modules that its search paths do not show: targets of editable installs' finders, and
+modules that a package creates when it is imported (`six.moves`, `tensorflow.keras`). The request
+has `nonce`, `modules` (dotted names, `module:name` for a module or value of that name) and `own`
+(by top-level name, the repository's folders that Python joins to an installed package). The parent
+packages of a module are imported. The answer is rewritten after each module, so that a module which
+ends the interpreter does not lose earlier answers: `found`, for each existing module, its file or
+folder, or "".
 """
 
 import importlib.util
@@ -21,17 +22,17 @@ sys.path[:] = [entry for entry in texts if entry and os.path.abspath(entry) != h
 
 
 def write(answer, path):
-    """Write the answer whole or not at all."""
+    """Write the answer atomically."""
     with open(path + ".new", "w", encoding="utf-8") as stream:
         json.dump(answer, stream)
     os.replace(path + ".new", path)
 
 
 def join(name, folders, room):
-    """Let the repository's own folders of a name count, and nothing that stands beside them."""
+    """Search only the repository's own folders of a name, not the other content of their parent."""
     for folder in folders:
         if os.path.exists(os.path.join(folder, "__init__.py")):
-            # As the package would do it itself, whose code is not run.
+            # As the package's own code, which is not run, would do.
             sys.modules[name] = types.ModuleType(name)
             sys.modules[name].__path__ = pkgutil.extend_path([folder], name)
             return
@@ -58,7 +59,7 @@ def place_of(asked, room):
     if places is None:
         return "" if name and has(module, name) else None
     elsewhere = [place for place in places if not place.startswith(room)]
-    # The repository's own part is there, and stands for no package.
+    # The repository's own part exists, but does not count as a package.
     return elsewhere[0] if elsewhere else None if places and "." not in dotted else ""
 
 

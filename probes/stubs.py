@@ -1,13 +1,12 @@
-"""Looks whether modules are really there, without running any of them.
+"""Checks whether modules have code, without running them.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S stubs.py in.json`. The request has
 `search_paths` (of the reported interpreter), `names` (top-level modules), `native` (paths of
 extension modules built in the checkout), `skipped` (paths that count for no name) and `led` ([name,
-path] of what the reported interpreter finds elsewhere). The answer, on standard output: `modules`,
-for each name that something stands for, whether the metadata of a distribution or a .pth file
-lists it, and how many bytes of code it has, up to a limit; `built`, which of `native` can
-initialise their module. Whatever cannot be read has no code: an environment may hold anything
-under any name.
+path] of modules that the reported interpreter finds elsewhere). The answer, on standard output:
+`modules`, for each existing name, whether the metadata of a distribution or a .pth file lists it,
+and how many bytes of code it has, up to a limit; `built`, which of `native` can initialise their
+module. An unreadable file has no code: an environment may contain any file under any name.
 """
 
 import functools
@@ -58,7 +57,7 @@ class Metadata:
         return data.decode("utf-8", "replace").splitlines()
 
     def read(self, folder):
-        """Add what the distributions in one search path list."""
+        """Add the files that the distributions in one search path list."""
         for place in glob.iglob(os.path.join(glob.escape(folder), "*.dist-info")):
             for line in self.lines(os.path.join(place, "RECORD")):
                 first = line.split(",")[0].split("/")[0]
@@ -180,8 +179,7 @@ def code_of(name, paths):
 def defines_something(places_of_module):
     """Return whether a module has a definition or an import, and not only values.
 
-    Anyone can name a folder in a .pth file, unlike what a distribution lists; a module of a
-    few values there is a stub.
+    Anyone can name a folder in a .pth file. So a module with only a few values there is a stub.
     """
     files = (path for place in places_of_module for path in files_of(place))
     return any(defines(path) for path in files)

@@ -1,4 +1,4 @@
-"""Runs one command of the sandbox under watch, ends all it left, and tells what was seen.
+"""Runs one command of the sandbox, ends all its processes, and reports what it observed.
 
 Run by the sandbox's own trusted interpreter, never by the agent's: `python3 -I -S supervise.py`.
 The request is JSON on standard input: nonce, argv, cwd, env, timeout_seconds, out, collect,
@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None)
 def descendants():
     """Return {pid: (parent, is alive, cpu ticks, resident pages)} of all that descends from this.
 
-    A process whose main thread alone has ended shows state Z, and its other threads go on.
+    A process of which only the main thread has ended shows state Z; its other threads run on.
     """
     found, me = {}, os.getpid()
     for name in os.listdir("/proc"):
@@ -52,7 +52,7 @@ def descendants():
 
 
 def libraries(pids, pattern, known):
-    """Add to `known` {path: size} the mapped files whose name matches, where maps are readable."""
+    """Add to `known` {path: size} the mapped files with a matching name, if maps are readable."""
     for pid in pids:
         try:
             with open("/proc/%d/maps" % pid, "rb") as stream:
@@ -76,11 +76,12 @@ def is_apart(kind, outside):
 
 
 def end_all(outside):
-    """Kill every descendant, reap, and return the names of what outlived the main process.
+    """Kill and reap every descendant; return the names of those that outlived the main process.
 
-    In a PID namespace that is not the harness's no process is spared: one call ends all that this
-    user may end, and no process can fork its way past it. As root of a container that would end
-    what keeps the container, so there the descendants are ended, and the engine ends the rest.
+    In a PID namespace other than the harness's no process is spared: one call ends all processes
+    that this user may end, and no process can escape it by forking. As root of a container this
+    would also end the processes that keep the container. There only the descendants are ended, and
+    the engine ends the rest.
     """
     keeps = os.getuid() == 0 and name_of(1) in ("docker-init", "tini")
     alone = is_apart("pid", outside) and not keeps
@@ -97,13 +98,13 @@ def end_all(outside):
             return sorted(names)
         if time.monotonic() > deadline:
             return [*sorted(names), "(not ended)"]
-        # Where new ones may have been forked meanwhile, look again at once.
+        # New processes may have been forked meanwhile: check again immediately.
         if alone or not alive:
             time.sleep(0.01)
 
 
 def name_of(pid):
-    """Return the name of a process, or what stands for one that has just ended."""
+    """Return the name of a process, or a placeholder if it has just ended."""
     try:
         with open("/proc/%d/comm" % pid, "rb") as stream:
             return stream.read().strip().decode("utf-8", "replace")
@@ -112,7 +113,7 @@ def name_of(pid):
 
 
 def reap(deadline):
-    """Reap what has ended; tell whether there is nobody left."""
+    """Reap the ended children; return whether no child is left."""
     while time.monotonic() < deadline:
         try:
             if not os.waitpid(-1, os.WNOHANG)[0]:
@@ -133,9 +134,9 @@ def shared_memory():
 
 
 def drop_shared_memory(outside):
-    """Remove what outlives processes in memory; tell whether nothing of it is left.
+    """Remove shared memory and message queues; return whether none is left.
 
-    Only in an IPC namespace that is not the harness's: elsewhere it may be of anybody.
+    Only in an IPC namespace other than the harness's: elsewhere they may belong to other programs.
     """
     try:
         for kind, which in shared_memory() if is_apart("ipc", outside) else ():
@@ -151,7 +152,7 @@ def drop_shared_memory(outside):
 
 
 def watch(child, request):
-    """Wait for the child or its deadline, sampling; returns what was seen on the way."""
+    """Wait for the child or its deadline, and sample meanwhile; returns the samples."""
     pattern, known = re.compile(request["libraries"]), {}
     begun, samples, most, memory, mapped_at = time.monotonic(), 0, 0, 0, 0.0
     shm_full = False
@@ -174,7 +175,7 @@ def watch(child, request):
         "samples": samples,
         "peak_processes": most,
         "peak_memory_mib": memory >> 20,
-        # A short run may fill it and end between two looks; what it wrote is still there.
+        # A short run may fill it and end between two samples; its files are still there.
         "shm_full": shm_full or is_full("/dev/shm"),
         "libraries": sorted(known.items()),
     }

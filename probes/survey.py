@@ -1,12 +1,12 @@
-"""Looks at the sandbox's files without running any of them, and makes room for the commit's own.
+"""Surveys the sandbox's files without running them, and makes room for the commit's files.
 
 Run by the sandbox's own trusted interpreter: `python3 -I -S survey.py in.json`. The request names
-`repository`, `removed` (a folder to make for what has to go), `tracked` ([path, executable, is
-link, size, git blob hash] each) and `interpreter`; the answer is JSON on standard output: changed
-tracked files by their index, the time of the last change of each (0 where there is none), what
-shadowed them and was moved away, what could not be, untracked native modules, and what kind of file
-the interpreter is. How long it takes is bounded by the
-commit, whatever an agent left: nothing of its making is listed, read or removed without a limit.
+`repository`, `removed` (a folder to create for files that are moved away), `tracked` ([path,
+executable, is link, size, git blob hash] each) and `interpreter`. The answer is JSON on standard
+output: changed tracked files by their index, the change time of each (0 if it is missing),
+shadowing files that were moved away or could not be, untracked native modules, and the kind of the
+interpreter's file. The size of the commit limits the time: files of the agent are never listed,
+read or removed without a limit.
 """
 
 import itertools
@@ -41,7 +41,7 @@ CACHE = "__pycache__"
 
 
 class Checkout:
-    """The checkout, and what was moved out of it: renaming takes no time, whatever it holds."""
+    """The checkout, and the files moved out of it: renaming takes no time for any size."""
 
     def __init__(self, root, tracked, removed):
         """Take the root, the tracked paths, and the folder for what goes."""
@@ -52,11 +52,11 @@ class Checkout:
         self.shadows, self.stuck, self.count = [], [], itertools.count()
 
     def at(self, path):
-        """Return where a path of the checkout is."""
+        """Return the absolute path of a path of the checkout."""
         return os.path.join(self.root, path) if path else self.root
 
     def move(self, path, told=True):
-        """Move what stands at a path away and return where to; note what was moved, or stays."""
+        """Move a path away and return its new path; record whether it was moved or stays."""
         full = self.at(path)
         open_up(full)
         try:
@@ -78,7 +78,7 @@ class Checkout:
             open_up(self.at(path))
 
     def clear_caches(self):
-        """Move away the bytecode beside tracked sources, which may be of other sources."""
+        """Move away the bytecode of tracked sources, which may come from other sources."""
         for folder in sorted(self.folders):
             path = os.path.join(folder, CACHE)
             mode = mode_of(self.at(path))
@@ -91,9 +91,9 @@ class Checkout:
                     self.bring_back(path, place)
 
     def is_emptied(self, path, told):
-        """Move what is untracked out of a tracked folder, unless that is too much to be moved.
+        """Move untracked files out of a tracked folder, unless there are too many.
 
-        What is tracked stays where it is: it may be root's, and to move it would be a change.
+        Tracked files stay where they are: they may belong to root, and a move would change them.
         """
         names = listed(self.at(path))
         if not stat.S_ISDIR(mode_of(self.at(path))) or len(names) == LISTED_LIMIT:
@@ -104,7 +104,7 @@ class Checkout:
         return True
 
     def bring_back(self, path, place):
-        """Fetch the tracked files of a folder from where it was moved to."""
+        """Move the tracked files of a folder back from its new place."""
         os.mkdir(self.at(path))
         for one in self.tracked:
             moved = os.path.join(place, os.path.basename(one))
@@ -112,7 +112,7 @@ class Checkout:
                 os.rename(moved, self.at(one))
 
     def is_unchecked(self, path):
-        """Return whether a cache has bytecode that Python would not hold against its source."""
+        """Return whether a cache has bytecode that Python would not compare with its source."""
         open_up(self.at(path))
         names = listed(self.at(path))
         if len(names) == LISTED_LIMIT:
@@ -129,11 +129,11 @@ class Checkout:
         return False
 
     def clear_shadows(self):
-        """Move away what would be imported in the place of a tracked module.
+        """Move away files that would be imported instead of a tracked module.
 
-        A package, or a link to one, of the same name as a module; of a tracked folder of that name
-        only what makes it one. Where a folder of modules is no package at the commit, what would
-        make it one, and a module of its name.
+        That is a package, or a symlink to one, with the name of a module; of a tracked folder with
+        that name, only the files that make it a package. If a folder of modules is not a package at
+        the commit, it is the files that would make it one, and a module with its name.
         """
         for path in sorted(self.tracked):
             if path.endswith(".py") and path[:-3] not in self.tracked:
@@ -148,7 +148,7 @@ class Checkout:
                 self.move_all([folder + ".py", folder + ".pyc", *self.makers(folder)])
 
     def makers(self, folder):
-        """Return what makes a package of a folder, or of what a link leads to."""
+        """Return the files that make a folder, or a symlink's target, a package."""
         if not os.path.isdir(self.at(folder)):
             return []
         open_up(self.at(folder))
@@ -179,7 +179,7 @@ class Checkout:
             if mode & 0o600 != 0o600:
                 allow(full, 0o755 if executable else 0o644)
         try:
-            # Of another size, it needs no hash; and so nobody waits for what an agent made large.
+            # A file of another size needs no hash, so a large file of an agent costs no time.
             same = same and os.lstat(full).st_size == size
             return None if same and blob(full, is_link, size) == expected else "modified"
         except OSError:

@@ -1,6 +1,6 @@
-"""Looks at files of the sandbox for `survey.py`: what they are, never running one.
+"""Describes files of the sandbox for `survey.py`, without running them.
 
-A module of the probe, not a probe: it is imported from the read-only folder of the probes.
+A helper module of the probe: it is imported from the read-only folder of the probes.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def mode_of(path):
 
 
 def allow(path, mode):
-    """Give a file or folder a mode of the commit; who cannot is told by what then fails."""
+    """Give a file or folder the mode of the commit; without permission a later step fails."""
     try:
         os.chmod(path, mode)
     except OSError:
@@ -35,7 +35,7 @@ def allow(path, mode):
 
 
 def open_up(folder):
-    """Give the owner back what it needs of its own folder: an agent may have taken it away."""
+    """Restore the owner's permissions on its own folder, which an agent may have removed."""
     mode = mode_of(folder)
     if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
         allow(folder, 0o755)
@@ -61,7 +61,7 @@ def inits(folder):
 
 
 def stamp(path):
-    """Return when a file last changed, in ns: nobody but root can set that time."""
+    """Return the change time of a file, in ns: only the kernel sets it."""
     try:
         return os.lstat(path).st_ctime_ns
     except (OSError, ValueError):
@@ -83,9 +83,9 @@ def blob(path, is_link, size):
 
 
 def walk(root):
-    """Yield (folder, names of folders, names of files) like os.walk, however deep it goes.
+    """Yield (folder, names of folders, names of files) like os.walk, to any depth.
 
-    The last one is (None, [], []) where there were too many entries to look at all.
+    The last one is (None, [], []) if there were too many entries to read all of them.
     """
     waiting, left = [root], ENTRIES_LIMIT
     while waiting and left > 0:
@@ -105,9 +105,9 @@ def walk(root):
 
 
 def is_native(path):
-    """Return whether a file is an ELF, which Python may load under the name of a module.
+    """Return whether a file is an ELF file, which Python may load under the name of a module.
 
-    What it holds is not read: the entry of a module may stand in a library that it needs.
+    Its content is not read: the entry point of a module may be in a library that it needs.
     """
     try:
         if not os.path.isfile(path):
@@ -136,10 +136,10 @@ def identity(path):
 
 
 def interpreter(path):
-    """Return what the file is: `kind` (elf, script, other, missing...), `cpython`, `resolved`.
+    """Return facts about the file: `kind` (elf, script, other, missing...), `cpython`, `resolved`.
 
-    `identity` is another one once anything of it has changed. `versions` are those of Python that
-    stand in a program that has the interpreter within; none, if a library has it.
+    `identity` changes with any part of it. `versions` are the texts in a program with a built-in
+    interpreter that look like its version; empty if a library has the interpreter.
     """
     seen = {"resolved": shown(os.path.realpath(path)), "kind": "missing", "cpython": False}
     seen["identity"] = identity(path) if os.path.isfile(path) else ""

@@ -26,7 +26,7 @@ HEADS: Final = ("trial", "time", "turns", "tokens", "cost", "phase")
 
 @dataclass(slots=True)
 class _Row:
-    """A running trial: when it began, what it says, what it has used."""
+    """A running trial: its start, its last line, its usage."""
 
     began: float
     meter: SpendingMeter

@@ -30,7 +30,7 @@ class TrialOptions:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlaceOptions:
-    """Where trials run, and what they can reach there."""
+    """Where trials run, and their network access."""
 
     sandbox: Kind
     image: str

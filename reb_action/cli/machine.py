@@ -1,4 +1,4 @@
-"""The commands that look at this machine: agents, demo, doctor, selftest."""
+"""The commands about this machine: agents, demo, doctor, selftest."""
 
 import os
 import sys

@@ -43,7 +43,7 @@ who_options = pass_group(
         help="Attempts of each contestant on each repository.",
     ),
 )
-"""Adds the options that say which trials there are, as the value `who`."""
+"""Adds the options that select the trials, as the value `who`."""
 
 trial_options = add_options(
     pass_group(

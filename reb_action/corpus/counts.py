@@ -8,7 +8,7 @@ from reb_action.model.manifest import Level, Manifest
 
 
 def validated(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield what was found good, and the denominators; raises DocumentError for the first fault."""
+    """Yield the valid manifests and their totals; raises DocumentError for the first fault."""
     manifests = [one for path in paths for one in _manifests(path)]
     yield "1 manifest is valid" if len(manifests) == 1 else f"{len(manifests)} manifests are valid"
     yield "          " + "  ".join(f"{level:>5}" for level in Level if level is not Level.C5)

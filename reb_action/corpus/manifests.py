@@ -1,4 +1,4 @@
-"""Reads `repos/<owner>__<name>.yaml`: schema first, then what no schema can say."""
+"""Reads `repos/<owner>__<name>.yaml`: checks the schema, then further rules."""
 
 import dataclasses
 import re
@@ -68,7 +68,7 @@ def find(name: str) -> Manifest:
 
 
 def _nearest(name: str) -> str:
-    """Return what somebody may have meant who named a repository that is not there."""
+    """Return the known repository that a wrong name may mean."""
     known = {path.stem.replace("__", "/", 1) for path in data_folder("repos").glob("*.yaml")}
     lower = {one.lower(): one for one in sorted(known)}
     same = name.lower()
@@ -116,7 +116,7 @@ def _restated(data: Json) -> Iterator[str]:
 
 
 def _parts(data: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json], type]]:
-    """Yield each part of a manifest that has defaults, where it stands, and its type."""
+    """Yield each part of a manifest with defaults: the part, its path and its type."""
     yield "", data, Manifest
     yield "oracle.", cast(Mapping[str, Json], data.get("oracle") or {}), Oracle
     entrypoints = cast(Mapping[str, Mapping[str, Json]], data.get("entrypoints") or {})

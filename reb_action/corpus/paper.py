@@ -1,4 +1,4 @@
-"""The results of the paper (arXiv 2603.06739), as rows to stand beside ours."""
+"""The results of the paper (arXiv 2603.06739), as rows of the scoreboard."""
 
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ _FILE: Final = Path(__file__).parent / "paper.json"
 
 
 def rows() -> tuple[Published, ...]:
-    """Return one row for each agent of the paper; the intervals are ours, over its counts."""
+    """Return one row for each agent of the paper; its intervals are computed from its counts."""
     paper = documents.read(_FILE, Publication, kind="published")
     return tuple(_row(one, paper) for one in paper.agents)
 

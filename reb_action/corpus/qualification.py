@@ -1,4 +1,4 @@
-"""Says which cells are qualified, from the records beside the manifests."""
+"""Finds the qualified cells, from the records in the folder of the manifests."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -19,18 +19,18 @@ _LATER_KEYS: Final[Mapping[str, Json]] = {"writes": []}
 
 
 def is_qualified(manifest: Manifest, level: Level) -> bool:
-    """Return whether what this manifest runs at a level passed where it must and failed elsewhere.
+    """Return whether a level of this manifest is qualified.
 
-    Other code or another entry point than the record's was never seen to do either.
+    A record does not hold for other code or for another entry point.
     """
     record = find_record(manifest, level)
     return record is not None and holds(record)
 
 
 def find_record(manifest: Manifest, level: Level) -> Qualification | None:
-    """Return the record of what this manifest runs at a level; None where there is none."""
+    """Return the record of a level of this manifest; None if there is none."""
     path = record_of(manifest.repository, level)
-    # Looked up, not opened: what is judged again may name its repository as it likes.
+    # Search the list instead of opening a path: an artifact may name any repository.
     if level not in qualifiable(manifest) or path not in path.parent.glob("*.json"):
         return None
     record = documents.read(path, Qualification, kind="qualification")
@@ -38,7 +38,7 @@ def find_record(manifest: Manifest, level: Level) -> Qualification | None:
 
 
 def qualifiable(manifest: Manifest) -> frozenset[Level]:
-    """Return the levels that can be qualified: C0 where its requirements are listed, and runs."""
+    """Return the levels that can be qualified: runs, and C0 if its requirements are listed."""
     listed = manifest.oracle is not None and manifest.oracle.imports is not None
     return frozenset({*manifest.entrypoints, *((Level.C0,) if listed else ())})
 
@@ -59,7 +59,7 @@ def holds(record: Qualification) -> bool:
 
 
 def is_seen(record: Qualification) -> bool:
-    """Return whether a cell passed in its right environment, and the wrong ones said something."""
+    """Return whether a cell passed in its correct environment and failed in wrong ones."""
     told = all(control.outcome in _SEEN for control in record.negatives)
     return record.positive.outcome is Outcome.PASSED and told
 
@@ -75,16 +75,16 @@ def find_limits(manifest: Manifest, levels: Iterable[Level]) -> dict[Level, Limi
 
 
 def record_of(repository: str, level: Level) -> Path:
-    """Return where the record of a cell is kept."""
+    """Return the path of the record of a cell."""
     slug = repository.replace("/", "__")
     return data_folder("repos") / "qualified" / f"{slug}.{level}.json"
 
 
 def run_of(manifest: Manifest, level: Level) -> str:
-    """Return the SHA-256 of all that a level runs and must have used.
+    """Return the SHA-256 of everything that defines a level.
 
-    These are the commit, the entry point, the files, the assets and the frameworks, whose libraries
-    are asked for; at C0 the commit and the names that it does not ask for.
+    That is the commit, the entry point, the files, the assets and the required frameworks; at C0
+    the commit and the names that it does not require.
     """
     if level is Level.C0:
         parts = (manifest.commit, manifest.unobtainable)

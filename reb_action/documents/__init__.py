@@ -1,7 +1,7 @@
-"""Turns our values into JSON and back, checked against `schemas/` both ways.
+"""Converts values of this package to JSON and back, and validates both against `schemas/`.
 
-The only place that parses JSON. Reading our own documents is strict: UTF-8 without a byte order
-mark, no duplicate keys, no NaN, bounded size, depth and numbers. What an agent wrote is parsed
+The only place that parses JSON. Reading documents of reb is strict: UTF-8 without a byte order
+mark, no duplicate keys, no NaN, limited size, depth and numbers. Files of an agent are parsed
 tolerantly. Writing is canonical (sorted keys, two spaces, one final newline), so equal values are
 equal bytes.
 """

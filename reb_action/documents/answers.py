@@ -1,4 +1,4 @@
-"""Reads what a probe answered: code of an agent may have written it, so no type is converted."""
+"""Reads the answers of probes: code of an agent may have written them, so no type is converted."""
 
 from itertools import repeat
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
@@ -10,11 +10,11 @@ from reb_action.documents.strict_json import NotJsonError, parse_json
 T = TypeVar("T")
 
 _LARGEST: Final = 2**63 - 1
-"""No size, count or time of a probe needs more; a larger number is one that nobody can handle."""
+"""Largest number: no size, count or time of a probe needs more."""
 
 
 def answer_of(data: bytes | None, kind: type[T]) -> T | None:
-    """Return what a probe answered as a dataclass, or None where it is not of exactly that shape.
+    """Return the answer of a probe as a dataclass, or None if it has another shape.
 
     Text is never read as a number, nor a number as text; a list must be a JSON array.
     """

@@ -1,4 +1,4 @@
-"""Documents on disk: our values as checked JSON, read and written whole or not at all."""
+"""Documents on disk: values as validated JSON, read and written atomically."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ from reb_action.errors import DocumentError
 T = TypeVar("T")
 
 SCHEMA: Final = 1
-"""Version of every document of ours; a reader refuses another one."""
+"""Version of every document of reb; a reader refuses another one."""
 
 LIMIT_BYTES: Final = 64 * 1024 * 1024
 
@@ -34,7 +34,7 @@ def from_json(data: Json, kind: type[T]) -> T:
 
 
 def write(path: Path, value: object, *, kind: str) -> bytes:
-    """Write a value as the document `kind`, whole or not at all; returns its bytes."""
+    """Write a value as the document `kind`, atomically; returns its bytes."""
     data = _encode_readable(value, kind=kind, name=path.name)
     write_bytes(path, data)
     return data
@@ -84,7 +84,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            # A full disk does not say where it is.
+            # The error of a full disk does not name the path.
             error.filename = str(path)
         raise
 
@@ -109,7 +109,7 @@ def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
 
 
 def _other_kind(value: Json, kind: str) -> str | None:
-    """Say what a document is, if not this: else its first difference in content would be told."""
+    """Return the kind of a wrong document; otherwise the error would name a field of it."""
     said = (
         {key: value.get(key) for key in ("document", "schema")} if isinstance(value, dict) else {}
     )
@@ -118,7 +118,7 @@ def _other_kind(value: Json, kind: str) -> str | None:
 
 
 def read_bytes(path: Path, *, limit: int = LIMIT_BYTES) -> bytes:
-    """Read a regular file of ours, capped; raises DocumentError."""
+    """Read a regular file of reb, up to a limit; raises DocumentError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise DocumentError(f"{path} is not a regular file; remove it and run the step again")
     try:

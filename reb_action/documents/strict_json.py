@@ -12,7 +12,7 @@ _DEPTH: Final = 64
 _SHOWN: Final = 80
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which no text that can be encoded holds."""
-# What alone can spell a number beyond a float's range, or half of a pair, in text that is UTF-8.
+# The only ways to write a number beyond a float's range, or half of a pair, in UTF-8 text.
 _SUSPECT: Final = re.compile(r"[0-9]{200}|[eE]\+?0*[1-9][0-9]{2}|\\u[dD][89a-fA-F]")
 
 
@@ -70,7 +70,7 @@ def _no_constant(name: str) -> Json:
 
 
 def syntax_clause(error: ValueError) -> str:
-    """Return in one clause what is no JSON, and where."""
+    """Return in one clause what is not JSON, and where."""
     if isinstance(error, json.JSONDecodeError):
         return (
             f"{error.msg.lower().removesuffix(' at')} at line {error.lineno}, column {error.colno}"

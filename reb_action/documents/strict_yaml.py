@@ -57,7 +57,7 @@ def parse_yaml(data: bytes, name: str) -> Json:
 
 
 def _too_clever(data: bytes) -> Iterator[str]:
-    """Yield what YAML can and a file of ours may not; stops at the first, whatever follows it."""
+    """Yield the features of YAML that files of reb may not use; stops at the first one."""
     depth = 0
     for event in yaml.parse(data, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent)

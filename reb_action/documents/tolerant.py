@@ -1,7 +1,7 @@
-"""Parses JSON that an agent wrote: names each fault of the text and keeps what can be read.
+"""Parses JSON that an agent wrote: names each fault of the text and keeps the readable parts.
 
-`strict_json.py` reads our own documents. Here one mistake must not lose the rest. The caller bounds
-the size; depth and numbers are bounded here, so that hostile text costs little.
+`strict_json.py` reads documents of reb. Here one mistake must not lose the rest. The caller limits
+the size; depth and numbers are limited here, so that hostile text costs little.
 """
 
 import codecs
@@ -42,7 +42,7 @@ class TolerantJson:
 
 
 def parse_tolerantly(data: bytes) -> TolerantJson:
-    """Parse JSON of any origin; raises NotJsonError where no JSON value can be read at all."""
+    """Parse JSON of any origin; raises NotJsonError if no JSON value can be read."""
     text, faults = _decode(data)
     if _depth(text) > _DEEPEST:
         raise NotJsonError(f"it is nested more than {_DEEPEST} levels deep")
@@ -82,7 +82,7 @@ def _decode(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _depth(text: str) -> int:
-    """Return how deep brackets are nested; counted first, as Python's own limit is no fixed one."""
+    """Return the nesting of brackets; counted first, because Python's own limit varies."""
     depth = deepest = 0
     for match in _BRACKET_OR_TEXT.finditer(text):
         if match[0] in "[{":

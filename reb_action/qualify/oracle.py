@@ -1,6 +1,6 @@
-"""Writes the shell script that builds a manifest's `oracle`, right or with one thing spoiled.
+"""Writes the shell script that builds a manifest's `oracle`, correct or with one sabotage.
 
-Nothing that was asked for may be missing: a script that cannot spoil what it names fails.
+A script fails if it cannot do its sabotage.
 """
 
 import re
@@ -21,7 +21,7 @@ _NAMES: Final = (
     "import importlib.metadata as m, sys; found = m.packages_distributions().items(); "
     "print({name: None for name, owners in found if sys.argv[1] in owners})"
 )
-# An entry point may choose its GPUs itself: what it sets is not taken.
+# An entry point may choose its GPUs itself: its choice is overridden.
 _VISIBLE: Final = (
     "import os; kind, fixed = type(os.environ), 'CUDA_VISIBLE_DEVICES'; "
     "os.environ[fixed] = '{devices}'; put, drop = kind.__setitem__, kind.__delitem__; "
@@ -67,11 +67,12 @@ _ONLY: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Building:
-    """What an environment is built of, and what can be spoiled in it.
+    """The parts of an environment, and the possible sabotages.
 
-    With `base`, it is that interpreter's packages and the wheels of `cache`, for a machine without
-    a package index; else uv installs the oracle's pins, kept in `cache`. `shadows` are the
-    repository's own modules that the entry points stand on, `imports` what only C0 asks for.
+    With `base`, it is built from that interpreter's packages and the wheels of `cache`, for a
+    machine without a package index; otherwise uv installs the oracle's pins, kept in `cache`.
+    `shadows` are the repository's own modules that the entry points use, `imports` the additional
+    requirements of C0.
     """
 
     oracle: Oracle
@@ -118,14 +119,14 @@ def not_replaced(packages: tuple[str, ...], imports: tuple[str, ...]) -> tuple[s
 
 
 def uv() -> str | None:
-    """Return the path of uv, which builds where a package index is; None where there is none."""
+    """Return the path of uv, which builds from a package index; None without one."""
     return shutil.which("uv") or shutil.which("uv", path=Path(sys.executable).parent)
 
 
 def _from_index(built: Building, *, bare: bool) -> Iterator[str]:
     # In a local sandbox uv is that of the harness; in a container the folder does not exist.
     yield f"PATH={shlex.quote(str(Path(uv() or sys.executable).parent))}:$PATH"
-    # A repository's own configuration of uv may name a package index that nobody asked for.
+    # A repository's own configuration of uv may name another package index.
     settings = "UV_LINK_MODE=hardlink UV_NO_CONFIG=1"
     yield f"export UV_CACHE_DIR={shlex.quote(str(built.cache))} {settings}"
     yield f'uv venv --quiet --seed --python {built.oracle.python} "$HOME/venv"'
@@ -184,7 +185,7 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
         case Sabotage.ONE_DEVICE_ONLY:
             yield _hook(_VISIBLE.format(devices="0"))
         case Sabotage.NCCL_MISMATCHED:
-            # Not removed: where it is missing, the machine's own takes its place, as it should.
+            # Not removed: if it were missing, the machine's own would correctly be used instead.
             yield from _links(built, "torch", "nvidia")
             yield f'{_PYTHON} -I -c {shlex.quote(_MISMATCH)} "$site"/{_NCCL}'
         case _:

@@ -23,7 +23,7 @@ _ARCHITECTURE: Final = ENTRY.size - 4
 def change(library: bytearray) -> int:
     """Set the architecture of every kernel in place; return how many there were.
 
-    Raises struct.error where a fat binary ends before its entries do, or one is too small.
+    Raises struct.error if a fat binary ends before its entries do, or if an entry is too small.
     """
     changed, place = 0, library.find(MAGIC)
     while place >= 0:
@@ -40,13 +40,13 @@ def change(library: bytearray) -> int:
 
 
 def _demand(large: bool) -> None:
-    """Refuse what has no room for what stands in it: whoever walks on by its size stands still."""
+    """Refuse a size below the minimum: a walk by such sizes would never advance."""
     if not large:
         raise struct.error("a part of a fat binary is smaller than what it must hold")
 
 
 def main(path: Path) -> None:
-    """Change a library's file, which may be a link: what it points to stays as it is."""
+    """Change a library's file, which may be a symlink: its target stays unchanged."""
     library = bytearray(path.read_bytes())
     if not change(library):
         sys.exit(f"{path} has no kernels; name a CUDA library")

@@ -1,4 +1,4 @@
-"""Finds the module of a repository that an entry point stands on: what a sabotage shadows."""
+"""Finds the module of a repository that an entry point uses, for the sabotage by shadowing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

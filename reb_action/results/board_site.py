@@ -1,4 +1,4 @@
-"""The site of a board: its pages from records alone, and the records of a board on disk."""
+"""The site of a board: its pages from records only, and the records of a board on disk."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path

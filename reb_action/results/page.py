@@ -47,7 +47,7 @@ def make_view(layout: SessionLayout, verdict: Verdict) -> View:
 
 
 def _read_timeline(layout: SessionLayout) -> Timeline | None:
-    """Return the agent's turns; None where there is no trajectory, as in published results."""
+    """Return the agent's turns; None without a trajectory, as in published results."""
     path = layout.trajectory_document
     if not path.is_file():
         return None

@@ -47,7 +47,7 @@ def find_places(folders: Sequence[Path]) -> Iterator[Place]:
 
 
 def tell_contestants_apart(places: Iterable[Place]) -> list[Place]:
-    """Return the places, with other names where one id means several contestants.
+    """Return the places, with other names if one id means several contestants.
 
     An id of several definitions gets their digests. An agent of an older release that was run with
     several models gets the default ids of these pairs.

@@ -30,7 +30,7 @@ def join_trials(entry: Entry) -> str:
 
 
 def _entry(entry: Entry) -> Mapping[str, Json]:
-    """Return what a job has to know; a batch knows its trials by their ids alone."""
+    """Return the matrix entry of a job; a batch has only the ids of its trials."""
     common: dict[str, Json] = {
         "name": entry.name,
         "count": len(entry.trials),

@@ -23,11 +23,11 @@ def score(
     unqualified: Collection[tuple[str, Level]] = frozenset(),
     published: tuple[Published, ...] = (),
 ) -> Scoreboard:
-    """Return the scoreboard over trials, each with its verdict or why it has none.
+    """Return the scoreboard over trials, each with its verdict or the reason why it has none.
 
-    `levels` are those that were asked for; others are left out. `manifests` say what applies to
-    repositories of which no trial has a verdict; without either, every level counts.
-    `unqualified` names cells by trial id and level.
+    `levels` are the requested ones; others are left out. For repositories without a verdict,
+    `manifests` define the applicable levels; without either, every level counts. `unqualified`
+    names cells by trial id and level.
     """
     verdicts = tuple(seen for seen in found.values() if isinstance(seen, Verdict))
     missing = {name: seen for name, seen in found.items() if isinstance(seen, str)}

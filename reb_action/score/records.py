@@ -13,14 +13,14 @@ from reb_action.score.board import score_rows
 from reb_action.score.repositories import Repository, slug_of
 
 OLDER: Final = 6
-"""Records of a trial that are kept beside those that count: a week of nightly runs."""
+"""Records of a trial that are kept in addition to the one that counts: a week of nightly runs."""
 GROUPS: Final = 4
 """Editions and definitions of a trial of which the record that counts is kept."""
 
 Key = tuple[str, str, int]
 """A trial: the repository, the contestant's id and the attempt."""
 Group = tuple[Edition, str]
-"""What is never mixed: the edition, and the digest of the contestant's definition."""
+"""Records with different values are never mixed: edition, digest of the contestant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,10 +145,10 @@ def _by_key(records: Iterable[Record]) -> Mapping[Key, list[Record]]:
 
 
 def _by_group(records: Iterable[Record]) -> Mapping[tuple[Key, Group], list[Record]]:
-    """Group records by trial and by what is never mixed.
+    """Group records by trial, edition and definition of the contestant.
 
-    A trial without a verdict does not tell its contestant's digest: it belongs to each definition
-    that the trial has, or stands alone.
+    A record without a verdict has no digest of its contestant: it belongs to each definition of the
+    trial, or to a group of its own.
     """
     groups: defaultdict[tuple[Key, Group], list[Record]] = defaultdict(list)
     for record in records:

@@ -18,12 +18,12 @@ class Repository:
 
 
 def known_of(verdicts: Iterable[Verdict], manifests: Iterable[Manifest]) -> dict[str, Repository]:
-    """Return what is known of each repository, by its slug; what a verdict says goes first."""
+    """Return the facts about each repository, by slug; a verdict has priority over a manifest."""
     known = {one.slug: _by_manifest(one) for one in manifests}
     told: dict[str, Repository] = {}
     for one in verdicts:
         slug = slug_of(one.repository)
-        # The strict total is known only where the imports were observed.
+        # The strict total is known only if the imports were observed.
         if slug not in told or Scoring.STRICT not in told[slug].imports:
             told[slug] = _by_verdict(one)
     return {**known, **told}

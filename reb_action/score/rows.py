@@ -1,4 +1,4 @@
-"""One trial of a scoreboard, from its verdict; a level that it was not asked for is left out."""
+"""One trial of a scoreboard, from its verdict, without levels that were not requested."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -77,7 +77,7 @@ def _counted(missing: int | None, total: int | None) -> Imports | None:
 
 
 def _hallucinations(verdict: Verdict) -> Mapping[ClaimKind, int]:
-    """Return the paper's counts; none at all where the report was held against nothing."""
+    """Return the paper's counts; empty if the report was not compared with observations."""
     if verdict.result(Level.C5).outcome is Outcome.INVALID:
         return {}
     return {kind: verdict.audit.hallucinations(kind) for kind in ClaimKind}

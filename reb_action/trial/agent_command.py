@@ -34,7 +34,7 @@ from reb_action.trial.resume import ResumePlan
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndedAgent:
-    """An agent whose command has ended, what the gateway counted, and what it was given."""
+    """An agent whose command has ended, the counts of the gateway, and its task."""
 
     spec: AgentSpec
     execution: AgentExecution

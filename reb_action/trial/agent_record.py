@@ -21,7 +21,7 @@ from reb_action.trial.agent_command import EndedAgent, agent_limits
 
 
 def record_run(layout: SessionLayout, session: Session, ended: EndedAgent) -> AgentRun:
-    """Return how the agent ended and what it used; write its trajectory where it has one."""
+    """Return how the agent ended and what it used; write its trajectory, if it has one."""
     spec, execution, tally, task = ended.spec, ended.execution, ended.tally, ended.task
     reading = parsers.reading(spec.parser, layout.trajectory)
     account = None if reading is None else reading.account

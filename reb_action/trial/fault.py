@@ -1,4 +1,4 @@
-"""What a run without a result comes to: its error, and so the exit code, and its record."""
+"""A run without a result: its error, with the exit code, and its record."""
 
 from dataclasses import replace
 from typing import Final

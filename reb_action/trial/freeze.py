@@ -50,10 +50,10 @@ def freeze(
     survivors: tuple[str, ...] | None = None,
     tell: Progress,
 ) -> None:
-    """End every process, harvest the report, reveal the probes, and see what the agent left.
+    """End every process, read the report, mount the probes, and observe the agent's environment.
 
     `survivors` are the processes that a halt just before has ended; None if there was no halt yet.
-    Doing it again is harmless: a step that was killed in the middle does.
+    It may be repeated: a step that was killed in the middle repeats it.
     """
     tell("freezing: ending every process, reading the report, revealing the probes")
     if survivors is None:
@@ -133,7 +133,7 @@ def _start(room: ProbeContext, claimed: Report) -> StartedInterpreter:
 def _interpreter(
     room: ProbeContext, claimed: Report, seen: Survey, restored: Restored
 ) -> Interpreter:
-    """Observe the interpreter; where the checkout cannot be put right, nothing may run in it."""
+    """Observe the interpreter; if the checkout cannot be restored, nothing may run in it."""
     if restored.fault is not None or seen.interpreter is None:
         fault = restored.fault or f"{claimed.python_path} was not looked at"
         return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
@@ -141,7 +141,7 @@ def _interpreter(
 
 
 def _unkept(interpreter: Interpreter, refusal: str) -> Interpreter:
-    """Return what is left of an observation that no document can hold: the levels are blocked."""
+    """Return the fault for an observation that no document can store: the levels are blocked."""
     fault = f"what was seen of {interpreter.path} cannot be kept: {refusal}"
     return Interpreter(path=interpreter.path, path_is_good=interpreter.path_is_good, fault=fault)
 

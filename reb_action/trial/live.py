@@ -13,9 +13,9 @@ HEARTBEAT_SECONDS: Final = 60.0
 
 
 class LiveView:
-    """Tells `tell` what an agent does; its methods may be called by several threads.
+    """Reports an agent's work to `tell`; several threads may call its methods.
 
-    Without `shows_turns` there is the heartbeat alone.
+    Without `shows_turns` there is only the heartbeat.
     """
 
     def __init__(

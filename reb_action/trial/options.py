@@ -11,10 +11,10 @@ from reb_action.session.state import AgentChoice
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """All that a user decides about one trial.
+    """The options of one trial.
 
-    `contestant` is the id that the user gives to who competes; by default agent and model.
-    `resume_hours` is how long the sandboxes of killed trials on this machine are kept.
+    `contestant` is the id of the contestant; by default agent and model. `resume_hours` is how long
+    the sandboxes of killed trials on this machine are kept.
     """
 
     manifest: Manifest

@@ -25,10 +25,10 @@ from reb_action.trial.fault import demand_result
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumePlan:
-    """How an interrupted agent goes on.
+    """How an interrupted agent continues.
 
-    `runs` says that its command is started: with `resumes` to continue its session, else from the
-    beginning. Otherwise its command is over, and what it left is measured.
+    `runs`: its command is started, with `resumes` to continue its session, otherwise from the
+    beginning. If not `runs`, its command is over, and its environment is measured.
     """
 
     progress: AgentProgress
@@ -39,9 +39,9 @@ class ResumePlan:
 def resume(
     layout: SessionLayout, session: Session, spec: AgentSpec, how: Resume, *, tell: Progress
 ) -> tuple[Sandbox, ResumePlan]:
-    """Return the sandbox, in which nothing runs now, and how its agent goes on.
+    """Return the sandbox, without running processes, and the plan for its agent.
 
-    Raises SandboxLostError, and records what is lost, if there is no such sandbox any more.
+    If the sandbox no longer exists, records what is lost and raises SandboxLostError.
     """
     progress = load_progress(layout)
     tally = find_tally(layout, session)
@@ -77,7 +77,7 @@ def find_tally(layout: SessionLayout, session: Session) -> Tally | None:
 
 
 def describe_part(part: Interruption) -> str:
-    """Return the time and the usage of a part of a run in words."""
+    """Return the time and the usage of a part of a run as text."""
     words = f"{part.seconds:.0f} s of the agent's work"
     if part.usage is None:
         return words
@@ -118,7 +118,7 @@ def _record_loss(
     tally: Tally | None,
     part: Interruption,
 ) -> None:
-    """Record that the sandbox is gone, and raise SandboxError with what is lost."""
+    """Record that the sandbox no longer exists, and raise SandboxError with what is lost."""
     model = session.agent.model
     run = AgentRun(
         agent=spec.name,

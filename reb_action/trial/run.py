@@ -22,7 +22,7 @@ from reb_action.trial.stop import stop
 def run(
     options: Options, *, environ: Mapping[str, str], tell: Progress, live: bool = True
 ) -> Verdict:
-    """Do all phases in one process; whatever happens, there is a verdict and no sandbox.
+    """Run all phases in one process; in any case it ends with a verdict and without a sandbox.
 
     With `live` each turn of the agent is shown as it ends.
     """
@@ -45,7 +45,7 @@ def run(
 
 
 def conclude_trial(layout: SessionLayout, *, tell: Progress) -> Verdict:
-    """Judge a trial and write the verdict, also where the sandbox has filled the disk."""
+    """Judge a trial and write the verdict, even if the sandbox has filled the disk."""
     try:
         return conclude(layout)
     except OSError as error:
@@ -70,7 +70,7 @@ def _observed(layout: SessionLayout, level: Level, tell: Progress) -> None:
     try:
         _told(probe.probe_level(layout, level, tell=tell), tell)
     except Exception as error:  # noqa: BLE001
-        # One level that cannot be observed is no reason to lose the others; it ends as invalid.
+        # If one level cannot be observed, it is invalid; the others are still measured.
         tell(f"{level} could not be observed: {describe_error(error)}")
 
 

@@ -91,7 +91,7 @@ def _with_program(
 
 
 def _claim(layout: SessionLayout) -> None:
-    """Take a folder for one trial: of two that begin in it at once, one is refused."""
+    """Reserve a folder for one trial: if two start in it at once, one is refused."""
     layout.folder.mkdir(parents=True, exist_ok=True)
     try:
         layout.session.touch(exist_ok=False)
@@ -117,7 +117,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
 
 
 def _is_root(options: Options, chosen: AgentSpec) -> bool:
-    """Return whether the agent is root, as in the paper; in a container alone."""
+    """Return whether the agent is root, as in the paper; only in a container."""
     is_paper = options.agent.protocol is Protocol.PAPER
     return is_paper and chosen.paper.root and options.kind is Kind.DOCKER
 
@@ -151,7 +151,7 @@ def _session(
 
 
 def _has_gateway(options: Options) -> bool:
-    """Return whether the container has to be joined to a gateway; a local sandbox is beside it."""
+    """Return whether the gateway's socket must be mounted; a local sandbox reaches it directly."""
     model = options.agent.model
     asked = model is not None and model.key is Key.GATEWAY
     return options.kind is Kind.DOCKER and (asked or options.network is Network.ALLOWED)

@@ -23,7 +23,7 @@ _PHASES: Final = {
 
 
 def watch(layout: SessionLayout, *, tell: Progress, poll_seconds: float = _POLL_SECONDS) -> None:
-    """Show what happens until the agent has ended; raises UsageError where there is no trial."""
+    """Show the agent's turns until it has ended; raises UsageError if there is no trial."""
     state.demand_trial(layout)
     view = LiveView(tell, shows_turns=True)
     follower = _Follower(layout)
@@ -47,7 +47,7 @@ def watch(layout: SessionLayout, *, tell: Progress, poll_seconds: float = _POLL_
 
 
 class _Follower:
-    """Reads what was added to the record of the conversation since the last look."""
+    """Reads the new lines of the conversation's record since the last call."""
 
     def __init__(self, layout: SessionLayout) -> None:
         self._path = layout.conversation

@@ -17,8 +17,8 @@ _MIB: Final = 1 << 20
 def choose_jobs(text: str, options: Options, *, gpus: int, tell: Progress) -> int:
     """Return the number of trials at a time: `auto` by cores, memory and GPUs, or as asked.
 
-    Raises UsageError for what is no number. Local trials share one machine and one user, so they
-    run one after the other.
+    Raises UsageError for any other text. Local trials share one machine and one user, so they run
+    one after the other.
     """
     jobs = _automatic(options, gpus) if text == AUTO else _number(text)
     if options.kind is Kind.LOCAL and jobs > 1:

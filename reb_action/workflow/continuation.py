@@ -21,8 +21,8 @@ _ANY_INVALID = FailOn(invalid=True)
 def find_sealed(folder: Path, contestant: Contestant, levels: tuple[Level, ...]) -> Verdict | None:
     """Return the verdict of a finished trial, None if it has to run (again).
 
-    Finished is a trial that was stopped, whose verdict holds, and in which nothing that was asked
-    for is invalid. Raises UsageError if the folder has a trial of another definition.
+    A trial is finished if it was stopped, its verdict is unchanged, and no requested level is
+    invalid. Raises UsageError if the folder has a trial of another definition.
     """
     layout = SessionLayout(folder=folder)
     if not layout.session.is_file():
@@ -63,8 +63,7 @@ def clear_unfinished(folder: Path) -> bool:
 def restore_earlier(earlier: Path, wanted: Mapping[str, Path]) -> tuple[str, ...]:
     """Copy the folders of trials from artifacts of earlier attempts; return the trials' ids.
 
-    Of several artifacts of a trial the latest attempt comes last and so is the one that is kept,
-    unless it has no verdict.
+    Of several artifacts of a trial the latest attempt is kept, unless it has no verdict.
     """
     found: dict[str, Place] = {}
     for place in sorted(find_places((earlier,)), key=lambda place: place.order):

@@ -29,9 +29,10 @@ class GpuPool:
         return self._count
 
     def take(self, count: int) -> tuple[str, ...] | None:
-        """Return GPUs that nobody else has until they are given back; None if too few are free.
+        """Reserve GPUs for one trial until they are released; None if too few are free.
 
-        A machine that has fewer than a trial was promised gives none: the trial records that.
+        If the machine has fewer GPUs than the trial requires, none is reserved: the trial records
+        that.
         """
         if count > self._count:
             return ()

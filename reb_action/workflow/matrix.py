@@ -111,7 +111,7 @@ def _count_jobs(group: list[Timed], job_seconds: int | None) -> int:
 def _share_jobs(
     groups: Mapping[str, list[Timed]], needed: Mapping[str, int], jobs: int
 ) -> dict[str, int]:
-    """Give each key the jobs that it needs, and the rest where a job has most to do."""
+    """Give each key the jobs that it needs, and the other jobs to the keys with the most work."""
     shares = dict(needed)
     loads = {key: sum(one.expected for one in group) for key, group in groups.items()}
     for _ in range(jobs - sum(needed.values())):

@@ -1,4 +1,4 @@
-"""Generates the job matrix: wishes times attempts, filtered, checked, distributed over jobs."""
+"""Generates the job matrix: trials are filtered, checked and distributed over jobs."""
 
 import re
 from collections.abc import Iterable

@@ -26,7 +26,7 @@ ENTRY_VARIABLE: Final = "REB_TRIALS="
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Runners:
-    """The runners of the trials: labels as JSON, their number, and what the workflow allows."""
+    """The runners of the trials: labels as JSON, their number, and the workflow's limits."""
 
     labels: str
     job_minutes: int | None = None

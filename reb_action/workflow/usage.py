@@ -9,7 +9,7 @@ from reb_action.session.layout import SessionLayout
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spending:
-    """Calls of the model, tokens in and out, and US dollars, as far as they are known."""
+    """Calls of the model, tokens in and out, and US dollars, if known."""
 
     calls: int = 0
     tokens: int = 0
