@@ -4,37 +4,25 @@ Part of the slow suite of docs/agents.md: `REB_AGENTS=1` installs and runs the p
 """
 
 import base64
-import os
 import re
 from dataclasses import dataclass
 from itertools import product as pairs
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from reb_action import documents
-from reb_action.agents.environment import SETTINGS
 from reb_action.gateway import load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.contestant import default_id
 from reb_action.model.manifest import Level
-from reb_action.model.scoreboard import Known, Scoreboard
-from tests.act.act_consumer import make_consumer, make_mirror
-from tests.act.act_runner import LOG, Run, act, kept, pinned
+from reb_action.model.scoreboard import Known
+from tests.act.act_consumer import make_mirror
+from tests.act.agent_run import AgentRun, marks, run_workflow
 from tests.support.model_server import COMMANDS, ModelServer
 from tests.support.sandbox_fixtures import docker_image
 
-pytestmark = [
-    pytest.mark.skipif(
-        not os.environ.get("REB_AGENTS"),
-        reason="set REB_AGENTS=1 to install and run the real agents",
-    ),
-    pytest.mark.docker,
-    pytest.mark.slow,
-    pytest.mark.timeout(1200),
-]
+pytestmark = marks(1200)
 
 KEY = "Of-a-vendor.q7Z/+x0123456789=tail"
 """It looks like no key that we know by its shape: only its value can give it away."""
@@ -109,48 +97,25 @@ def compare(product, place, server):
     manifests = {
         f"{name}.yaml": make_mirror(place, name, files) for name, files in REPOSITORIES.items()
     }
-    # act takes no expression there, and would run one trial after the other.
-    text = pinned(product).replace("max-parallel: ${{ inputs.max-parallel }}", "max-parallel: 2")
-    workflows = {"benchmark.yml": text}
-    consumer = make_consumer(place / "c", manifests["bait.yaml"], workflows, manifests)
     inputs = {
         "repositories": ",".join(manifests), "agents": ",".join(DIALECTS), "attempts": 2,
         "model": MODEL, "model-url": f"{server.root}/any/any/v1", "budget-usd": 1,
         "image": docker_image(), "network": "none", "mirror": place / "mirror",
         "levels": "C0,C1,C5", "agent-seconds": 180, "idle-seconds": 120,
     }  # fmt: skip
-    told = [f"--input={name}={value}" for name, value in inputs.items()]
-    # Were it not for the last word, act itself would hide the key.
-    told += ["-s", f"model-key={KEY}", "--insecure-secrets"]
-    indexes = {name: os.environ[name] for name in SETTINGS if name in os.environ}
-    env = {**indexes, "ARTIFACTS": str(place / "artifacts"), "REB_CACHE": str(kept())}
-    where = ("-W", ".github/workflows/benchmark.yml")
-    return act(product, consumer, place, "workflow_call", *where, *told, env=env, timeout=1100)
+    secrets = {"model-key": KEY}
+    return run_workflow(product, place, manifests, inputs=inputs, secrets=secrets, seconds=1100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
-    """The one run of all trials: what act said, what it left, what the model knows."""
+class Compared(AgentRun):
+    """The run of all trials, with the model's own record."""
 
-    run: Run
-    place: Path
     model: ModelServer
-
-    @property
-    def board(self):
-        """The scoreboard as the run keeps it."""
-        path = self.place / "artifacts" / "researchenvbench-scoreboard" / "scoreboard.json"
-        return documents.read(path, Scoreboard, kind="scoreboard")
 
     def truth(self, agent, name):
         """Return what the model was asked and said in both trials of an agent on a repository."""
         return self.model.run(f"{agent} {name}")
-
-    def left(self):
-        """Yield all that the run leaves: what act logged and showed, and every artifact."""
-        for path in (self.place / LOG, *sorted((self.place / "artifacts").rglob("*"))):
-            if path.is_file():
-                yield path, path.read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +215,7 @@ def test_key_and_placeholders_are_nowhere(compared):
     placeholders = {one.decode() for one in PLACEHOLDER.findall(asked)}
     # The agents were made to print them: else their absence would show nothing.
     assert len(placeholders) == PRINTED
-    files = list(compared.left())
+    files = list(compared.files())
     assert len(files) > PRINTED * 10
     for secret in (KEY, *placeholders):
         forms = set(written(secret))

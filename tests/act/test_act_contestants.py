@@ -3,35 +3,23 @@
 Part of the slow suite of docs/agents.md: `REB_AGENTS=1` installs and runs the real agents.
 """
 
-import os
 import re
 from dataclasses import dataclass
 from itertools import product as pairs
-from pathlib import Path
 
 import pytest
 
-from reb_action import documents
-from reb_action.agents.environment import SETTINGS
 from reb_action.gateway import load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.manifest import Level
-from reb_action.model.scoreboard import Known, Scoreboard
-from tests.act.act_consumer import make_consumer, make_mirror
-from tests.act.act_runner import LOG, Run, act, kept, pinned
+from reb_action.model.scoreboard import Known
+from tests.act.act_consumer import make_mirror
+from tests.act.agent_run import AgentRun, marks, run_workflow
 from tests.support.model_server import ModelServer
 from tests.support.sandbox_fixtures import docker_image
 
-pytestmark = [
-    pytest.mark.skipif(
-        not os.environ.get("REB_AGENTS"),
-        reason="set REB_AGENTS=1 to install and run the real agents",
-    ),
-    pytest.mark.docker,
-    pytest.mark.slow,
-    pytest.mark.timeout(3600),
-]
+pytestmark = marks(3600)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,39 +79,21 @@ def contestants(servers):
 def compare(product, place, servers):
     """Run all trials in batches of three, and the report."""
     manifests = {f"{name}.yaml": make_mirror(place, name) for name in REPOSITORIES}
-    # act takes no expression there, and would run one job after the other.
-    text = pinned(product).replace("max-parallel: ${{ inputs.max-parallel }}", "max-parallel: 2")
     files = {**manifests, "who.yaml": contestants(servers)}
-    workflows = {"benchmark.yml": text}
-    consumer = make_consumer(place / "c", manifests["one.yaml"], workflows, files)
     inputs = {
         "repositories": ",".join(manifests), "contestants": "who.yaml", "attempts": len(ATTEMPTS),
         "max-jobs": 8, "image": docker_image(), "network": "none", "mirror": place / "mirror",
         "levels": "C1,C5", "agent-seconds": 600, "idle-seconds": 400,
     }  # fmt: skip
-    told = [f"--input={name}={value}" for name, value in inputs.items()]
-    for one in VENDORS.values():
-        told += ["-s", f"{one.name}-key={one.sent}"]
-    # Were it not for the last word, act itself would hide the keys.
-    told.append("--insecure-secrets")
-    indexes = {name: os.environ[name] for name in SETTINGS if name in os.environ}
-    env = {**indexes, "ARTIFACTS": str(place / "artifacts"), "REB_CACHE": str(kept())}
-    where = ("-W", ".github/workflows/benchmark.yml")
-    return act(product, consumer, place, "workflow_call", *where, *told, env=env, timeout=3500)
+    secrets = {f"{one.name}-key": one.sent for one in VENDORS.values()}
+    return run_workflow(product, place, files, inputs=inputs, secrets=secrets, seconds=3500)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
-    """The run: what act said, what it left, what each vendor knows."""
+class Compared(AgentRun):
+    """The run of all trials, with each vendor's own record."""
 
-    run: Run
-    place: Path
     servers: dict
-
-    @property
-    def board(self):
-        path = self.place / "artifacts" / "researchenvbench-scoreboard" / "scoreboard.json"
-        return documents.read(path, Scoreboard, kind="scoreboard")
 
     def runs(self, name):
         """Return what a contestant's vendor was asked, repository by repository."""
@@ -224,7 +194,6 @@ def test_refused_vendor_was_asked_by_preflights_alone(compared):
 
 
 def test_no_key_is_anywhere(compared):
-    files = [compared.place / LOG, *(compared.place / "artifacts").rglob("*")]
-    data = {path: path.read_bytes() for path in files if path.is_file()}
+    data = dict(compared.files())
     for one in VENDORS.values():
         assert [path for path, text in data.items() if one.sent.encode() in text] == []

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ import pytest
 from reb_action.agents.run import execution
 from reb_action.agents.run.access import find_key
 from reb_action.corpus import manifests
-from reb_action.demo import commit_repository
 from reb_action.errors import UsageError
 from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.model.agent import AgentRun, Dialect, Ending
@@ -43,29 +41,6 @@ from tests.trial.test_trial import DEMO, silent
 ENVIRON = {"REB_MODEL_KEY": KEY}
 
 _NO_REPORT = "it ended with 1 and left no report"
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as one:
-        yield one
-
-
-@pytest.fixture
-def choice(server: ModelServer, tmp_path: Path) -> AgentChoice:
-    model = ModelChoice(
-        name="scripted-1", url=server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name)
-    )
-    return AgentChoice(
-        name=str(talker(tmp_path)), argument=None, total_seconds=120, setup_seconds=60, model=model
-    )
 
 
 def scenario(choice: AgentChoice, name: str, **other: object) -> AgentChoice:

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus import manifests
-from reb_action.demo import commit_repository
 from reb_action.model.agent import Dialect
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice, ModelChoice
 from reb_action.trial import agent, start, stop
 from reb_action.trial.options import Options
-from tests.support.model_server import KEY, ModelServer
+from tests.support.model_server import KEY
 from tests.support.model_server.client import request
 from tests.support.sandbox_fixtures import docker_image
 from tests.trial.test_trial import DEMO, silent
@@ -86,13 +85,6 @@ for path, headers, body in json.load(open(sys.argv[1])):
 """
 
 
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory):
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
-
-
 def attempts(dialect):
     """Return the requests that an agent sends: one for each try, beside its own shell."""
     for change in TRIES[dialect].values():
@@ -140,12 +132,6 @@ def play(server, mirror, folder, dialect, network):
     finally:
         stop.stop(layout, tell=silent)
     return run, [json.loads(seen.body) for seen in server.run(folder.name).seen]
-
-
-@pytest.fixture(scope="module")
-def server():
-    with ModelServer() as one:
-        yield one
 
 
 @pytest.mark.parametrize("dialect", Dialect)

@@ -16,7 +16,7 @@ from reb_action.trial import agent, start, stop
 from reb_action.trial.live import LiveView
 from reb_action.trial.watch import watch
 from tests.support.model_server.scenarios import COMMANDS
-from tests.trial.test_agent import ENVIRON, choice, mirror, options, server  # noqa: F401
+from tests.trial.test_agent import ENVIRON, options
 
 TURN = Turn(
     number=3,
@@ -111,7 +111,7 @@ def test_turns_can_be_turned_off():
     assert len(told) == 1
 
 
-def play(choice, mirror, tmp_path, **fields):  # noqa: F811
+def play(choice, mirror, tmp_path, **fields):
     """Run a trial to the end of its agent; return all lines, and those of a second watcher."""
     chosen = options(Kind.LOCAL, choice, mirror, tmp_path)
     layout = SessionLayout(folder=chosen.folder)
@@ -133,7 +133,7 @@ def turns(lines):
     return [one.partition(" (")[0].partition(": ")[2] for one in lines if one.startswith("turn ")]
 
 
-def test_agent_is_watched_turn_by_turn_from_two_places(choice, mirror, tmp_path):  # noqa: F811
+def test_agent_is_watched_turn_by_turn_from_two_places(choice, mirror, tmp_path):
     shown, watched = play(choice, mirror, tmp_path)
     first = [f"bash: {command[:120]}".rstrip() for command in (*COMMANDS, "ls ..")]
     seen = turns(shown)
@@ -146,7 +146,7 @@ def test_agent_is_watched_turn_by_turn_from_two_places(choice, mirror, tmp_path)
     assert "frozen" in watched[-1] or "ended" in watched[-1]
 
 
-def test_no_live_shows_no_turn(choice, mirror, tmp_path):  # noqa: F811
+def test_no_live_shows_no_turn(choice, mirror, tmp_path):
     shown, watched = play(choice, mirror, tmp_path, live=False)
     assert turns(shown) == []
     assert len(turns(watched)) == 4

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.demo import commit_repository
 from reb_action.doctor import check_model
 from reb_action.errors import ModelError, UsageError
 from reb_action.gateway import Prices, Upstream
@@ -25,20 +24,7 @@ from reb_action.trial import start, stop
 from tests.support.model_server import KEY, ModelServer
 from tests.support.talker import talker
 from tests.trial.test_agent import leaks, options, reb
-from tests.trial.test_trial import DEMO, silent
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as one:
-        yield one
+from tests.trial.test_trial import silent
 
 
 @pytest.fixture
@@ -50,12 +36,12 @@ def layout(tmp_path: Path) -> Iterator[SessionLayout]:
         stop.stop(place, tell=silent)
 
 
-def begin(folder: Path, url: str, source: Path, *, preflight: bool = True) -> None:
+def begin(folder: Path, url: str, mirror: Path, *, preflight: bool = True) -> None:
     model = ModelChoice(name="scripted-1", url=url, preflight=preflight)
     choice = AgentChoice(
         name=str(talker(folder)), argument=None, total_seconds=60, setup_seconds=60, model=model
     )
-    start.start(options(Kind.LOCAL, choice, source, folder), owner=1, tell=silent)
+    start.start(options(Kind.LOCAL, choice, mirror, folder), owner=1, tell=silent)
 
 
 def work(layout: SessionLayout, key: str) -> AgentRun:
@@ -94,12 +80,12 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_key_model_or_address_ends_the_trial_before_its_agent(
-    server: ModelServer, source: Path, layout: SessionLayout, tmp_path: Path, wrong: str
+    server: ModelServer, mirror: Path, layout: SessionLayout, tmp_path: Path, wrong: str
 ):
     scenario = "no-model" if wrong == "model" else "multi"
     url = server.url(Dialect.ANTHROPIC, scenario, run=tmp_path.name)
     key = "sk-wrong-and-secret" if wrong == "key" else KEY
-    begin(tmp_path, "http://models.invalid" if wrong == "address" else url, source)
+    begin(tmp_path, "http://models.invalid" if wrong == "address" else url, mirror)
     begun = time.monotonic()
     with pytest.raises(ModelError) as caught:
         work(layout, key)
@@ -119,9 +105,9 @@ def test_wrong_key_model_or_address_ends_the_trial_before_its_agent(
 
 
 def test_same_command_starts_the_agent_with_a_right_key(
-    server: ModelServer, source: Path, layout: SessionLayout, tmp_path: Path
+    server: ModelServer, mirror: Path, layout: SessionLayout, tmp_path: Path
 ):
-    begin(tmp_path, server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name), source)
+    begin(tmp_path, server.url(Dialect.ANTHROPIC, "multi", run=tmp_path.name), mirror)
     with pytest.raises(ModelError):
         work(layout, "sk-wrong")
     run = work(layout, KEY)
@@ -129,10 +115,10 @@ def test_same_command_starts_the_agent_with_a_right_key(
 
 
 def test_preflight_can_be_left_out(
-    server: ModelServer, source: Path, layout: SessionLayout, tmp_path: Path
+    server: ModelServer, mirror: Path, layout: SessionLayout, tmp_path: Path
 ):
     url = server.url(Dialect.ANTHROPIC, "e401", run=tmp_path.name)
-    begin(tmp_path, url, source, preflight=False)
+    begin(tmp_path, url, mirror, preflight=False)
     run = work(layout, KEY)
     assert (run.ending, run.cause) == (Ending.MODEL_ERROR, FaultCause.KEY_REFUSED)
     assert (server.run(tmp_path.name).preflights, run.seconds > 0) == ([], True)

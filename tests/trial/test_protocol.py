@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from reb_action.corpus import manifests
-from reb_action.demo import commit_repository
 from reb_action.documents import read
 from reb_action.model.agent import AgentRun, Ending, Protocol
 from reb_action.model.report import Report
@@ -20,13 +19,6 @@ from tests.support.sandbox_fixtures import docker_image
 from tests.trial.test_trial import DEMO, silent
 
 MARK = "reb-was-here"
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory):
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
 
 
 @pytest.fixture

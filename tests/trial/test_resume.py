@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from reb_action.corpus import manifests
-from reb_action.demo import commit_repository
 from reb_action.documents import read
 from reb_action.errors import ModelError, SandboxError, SandboxLostError, UsageError
 from reb_action.gateway.ledger_state import LedgerState
@@ -84,19 +83,6 @@ class Killed:
 
     def verdict(self) -> Verdict:
         return session_verdict.conclude(self.layout)
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    with ModelServer() as one:
-        yield one
 
 
 @pytest.fixture

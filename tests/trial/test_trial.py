@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
-from reb_action.demo import commit_repository
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Ending
 from reb_action.model.fault import FaultCause
@@ -42,14 +41,6 @@ FAULT = "internal error in reb, please report it: ValueError"
 
 def silent(_line):
     pass
-
-
-@pytest.fixture(scope="session")
-def mirror(tmp_path_factory):
-    """The repository of the demonstration, cut down to what needs no package."""
-    place = tmp_path_factory.mktemp("mirror")
-    commit_repository(DEMO, place)
-    return place
 
 
 @pytest.fixture
