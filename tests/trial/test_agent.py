@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.agents.run import execution
+from reb_action.agents.run import stop_conditions
 from reb_action.agents.run.access import find_key
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
@@ -153,7 +153,7 @@ def test_price_of_the_user_ends_a_budget_in_dollars(
 def test_agent_that_has_finished_and_stays_is_ended_as_finished(
     choice: AgentChoice, mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(execution, "_FINISHED_SECONDS", 2.0)
+    monkeypatch.setattr(stop_conditions, "_FINISHED_SECONDS", 2.0)
     stays = replace(choice, name=str(talker(tmp_path, last=STAY, parser="claude-code")))
     done = work(options(Kind.LOCAL, stays, mirror, tmp_path))
     assert (done.ending, done.detail) == (Ending.DONE, "it had finished, but did not exit")
@@ -169,7 +169,7 @@ def test_agent_that_stays_without_final_event_or_report_is_idle(
     parser: str,
     name: str,
 ):
-    monkeypatch.setattr(execution, "_FINISHED_SECONDS", 1.0)
+    monkeypatch.setattr(stop_conditions, "_FINISHED_SECONDS", 1.0)
     stays = replace(choice, name=str(talker(tmp_path, last=STAY, parser=parser)), idle_seconds=5)
     done = work(options(Kind.LOCAL, scenario(stays, name), mirror, tmp_path))
     assert done.ending is Ending.IDLE
