@@ -271,7 +271,7 @@ def test_publishing_takes_a_run_id_and_no_other_word_of_the_run():
     inputs = set(read(ROOT / "publish" / "action.yml")["inputs"])
     assert inputs == {
         *("run-id", "fail-on", "scoring", "comment", "checks", "leaderboard", "key"),
-        *("on-write-fault", "token"),
+        *("base", "on-write-fault", "token"),
     }
 
 

@@ -78,7 +78,7 @@ def _print_error(error: RebError) -> None:
         message = str(error)
         if context.read_context(os.environ).output is not None:
             message = commands.name_inputs(message, os.environ)
-            click.echo(commands.format_error(log(message)))
+            click.echo(commands.format_error(log(message, limit=4000)))
         # A runner scans this stream for workflow commands, and a message may quote agent output.
         click.echo(f"reb: {log(message, limit=4000)}", err=True)
 

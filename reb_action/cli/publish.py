@@ -29,6 +29,22 @@ from reb_action.publish.options import (
 if TYPE_CHECKING:
     from reb_action.judge.gate import FailOn
 
+key_option = option(
+    "--key",
+    default=KEY,
+    help="Name of this benchmark if the repository has several: a-z, 0-9 and -.",
+)
+base_option = option(
+    "--base",
+    default="",
+    help="What the run is compared with: by default the leaderboard; tag:NAME, run:ID, or the path"
+    " of artifacts, a board or a scoreboard.json.",
+)
+token_option = option(
+    "--token",
+    default="",
+    help="Token with write permissions. Set REB_TOKEN instead of this option.",
+)
 publish_options = pass_group(
     "options",
     make_publish_options,
@@ -53,11 +69,8 @@ publish_options = pass_group(
         help="Push badges and the site to the branch reb-leaderboard. Only a push, schedule or"
         " workflow_dispatch of the default branch does.",
     ),
-    option(
-        "--key",
-        default=KEY,
-        help="Name of this benchmark if the repository has several: a-z, 0-9 and -.",
-    ),
+    key_option,
+    base_option,
 )
 
 
@@ -77,11 +90,7 @@ publish_options = pass_group(
     type=click.Choice([mode.value for mode in FaultMode]),
     help="If GitHub refuses a write: warn, or fail with exit code 10. Results do not change.",
 )
-@option(
-    "--token",
-    default="",
-    help="Token with write permissions. Set REB_TOKEN instead of this option.",
-)
+@token_option
 def publish(
     *,
     path: Path | None,

@@ -20,7 +20,7 @@ from reb_action.cli.options import (
     parse_words,
     pass_group,
 )
-from reb_action.cli.publish import publish
+from reb_action.cli.publish import base_option, key_option, publish, token_option
 from reb_action.cli.runner_options import runner_options
 from reb_action.cli.trial_options import who_options
 from reb_action.errors import GateError
@@ -164,9 +164,26 @@ def gate(folder: Path, *, fail_on: "FailOn") -> None:
 @artifact_options(required=True)
 @levels_option
 @gate_options
-def report(*, path: Path, folder: Path, levels: tuple[Level, ...], fail_on: "FailOn") -> None:
-    """Summarise a run and list missing trials."""
+@key_option
+@base_option
+@token_option
+def report(
+    *,
+    path: Path,
+    folder: Path,
+    levels: tuple[Level, ...],
+    fail_on: "FailOn",
+    key: str,
+    base: str,
+    token: str,
+) -> None:
+    """Summarise a run and list missing trials.
+
+    With --fail-on regression or broken it is compared with --base, for which it needs a token.
+    """
     from reb_action.github import context
+    from reb_action.publish import publish as publisher
+    from reb_action.publish.options import make_publish_options
     from reb_action.workflow.report import report_run
 
     reason = report_run(
@@ -177,6 +194,11 @@ def report(*, path: Path, folder: Path, levels: tuple[Level, ...], fail_on: "Fai
         context=context.read_context(os.environ),
         tell=click.echo,
     )
+    if fail_on.regression is not None:
+        options = make_publish_options("off", "off", leaderboard=False, key=key, base=base)
+        job = publisher.Job(environ=os.environ, token=token, options=options, fail_on=fail_on)
+        regression = publisher.check_regression(job, path, folder, levels=levels)
+        reason = "; ".join(part for part in (reason, regression) if part is not None) or None
     _fail_on(reason)
 
 
@@ -200,4 +222,4 @@ def _fail_on(reason: str | None) -> None:
     from reb_action.render.escape import log
 
     if reason is not None:
-        raise GateError(f"failed by --fail-on: {log(reason)}")
+        raise GateError(f"failed by --fail-on: {log(reason, limit=2000)}")

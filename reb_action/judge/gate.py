@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import Final
 
 from reb_action.errors import UsageError
+from reb_action.model.comparison import Regression
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import LevelResult, Scoring, Verdict
 
-WORDS: Final = ("never", "invalid", "any")
+WORDS: Final = ("never", "invalid", "any", "regression", "broken")
 _LEVELS: Final = ", ".join(Level)
 
 
@@ -25,13 +26,15 @@ class Standing(StrEnum):
 class FailOn:
     """The outcomes that fail the gate: an invalid level, any level, or named levels.
 
-    `any` covers the requested levels; a level of `levels` fails the gate also if it was not
-    requested. Every decision uses one `scoring`.
+    `regression` concerns a whole run, which fails then also without a base. `any` covers the
+    requested levels; a level of `levels` fails the gate also if it was not requested. Every
+    decision uses one `scoring`.
     """
 
     invalid: bool
     levels: tuple[Level, ...] = ()
     any: bool = False
+    regression: Regression | None = None
     scoring: Scoring = Scoring.STRICT
 
 
@@ -49,13 +52,15 @@ class Decision:
 
 
 def parse_fail_on(text: str, *, scoring: Scoring = Scoring.STRICT) -> FailOn:
-    """Read `never`, `invalid`, `any`, or levels such as `C0,C1`; raises UsageError."""
+    """Read one of WORDS, or levels such as `C0,C1`; raises UsageError."""
     words = tuple(word.strip() for word in text.replace(",", " ").split())
+    if words in ((Regression.SHOWN,), (Regression.BROKEN,)):
+        return FailOn(invalid=True, regression=Regression(words[0]), scoring=scoring)
     if words in (("never",), ("invalid",), ("any",)):
         return FailOn(invalid=words != ("never",), any=words == ("any",), scoring=scoring)
     names = {word.upper() for word in words}
     if not names or names - set(Level):
-        raise UsageError(f"fail-on is {text!r}; use never, invalid, any, or levels of {_LEVELS}")
+        raise UsageError(f"fail-on is {text!r}; use {', '.join(WORDS)}, or levels of {_LEVELS}")
     levels = tuple(level for level in Level if level in names)
     return FailOn(invalid=False, levels=levels, scoring=scoring)
 

@@ -19,6 +19,17 @@ class Finding(StrEnum):
     INCOMPLETE = "incomplete"
 
 
+class Regression(StrEnum):
+    """What fails a run that is compared with its base.
+
+    `regression`: a contestant under test that is worse at a level, beyond chance. `broken`: a cell
+    of which every attempt passed in the base and none passes now.
+    """
+
+    SHOWN = "regression"
+    BROKEN = "broken"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempts:
     """Attempts at one repository that passed, of those that count."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from reb_action.errors import GitHubError
+from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github.api.client import Client
 from reb_action.github.api.faults import Fault, RefusedError
 from reb_action.github.commands import write_summary
@@ -12,12 +12,12 @@ from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import CheckRun, Comment, Written
 from reb_action.publish import content, leaderboard
+from reb_action.publish.base import compare_run
 from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.markdown.changes import change_summary
 from reb_action.render.markdown.run_report import BaseComparison
-from reb_action.score.base import compare_with_base
 
 Write = CheckRun | Comment
 
@@ -61,14 +61,15 @@ def send_writes(
 ) -> Iterator[WriteResult]:
     """Send all writes that the options name; yield the result of each.
 
-    The change since the base goes to the job summary too.
+    The change since the base goes to the job summary too; with `fail-on` regression, `reb report`
+    has written it.
     """
     base = BaseComparison()
     if options.comment is not CommentMode.OFF or options.checks is not ChecksMode.OFF:
-        base, results = compare_run(board, run, fail_on)
+        base, results = compare(client, run, options, fail_on, board=board)
         yield from results
     report = content.make_report(run, options, fail_on, base)
-    if base.contestants:
+    if base.contestants and fail_on.regression is None:
         write_summary(runner, change_summary(report))
     yield from _send(client, content.make_checks(report, options.checks))
     yield from _send(client, content.make_comments(report, options.comment, run.occasion))
@@ -76,26 +77,24 @@ def send_writes(
         yield from _leaderboard(client, run, board)
 
 
-def compare_run(
-    board: Leaderboard, run: RunResults, fail_on: FailOn
+def compare(
+    client: Client,
+    run: RunResults,
+    options: PublishOptions,
+    fail_on: FailOn,
+    *,
+    board: Leaderboard,
 ) -> tuple[BaseComparison, tuple[WriteResult, ...]]:
-    """Return the comparison with the leaderboard's branch, or why there is none.
+    """Return the comparison with the base, or why there is none.
 
-    Only runs of the default branch write that branch, perhaps with another version of reb.
+    Only runs of the default branch write the leaderboard, perhaps with another version of reb.
     """
     try:
-        base = leaderboard.read_base(board, run)
-    except GitHubError as error:
-        why = "the leaderboard cannot be read"
+        base = compare_run(options, board, client, run, fail_on)
+    except (GitHubError, DocumentError, UsageError) as error:
+        why = "the base cannot be read"
         return BaseComparison(why=why), (fault("read the base", str(error)),)
-    if base is None:
-        return BaseComparison(), ()
-    if isinstance(base, str):
-        return BaseComparison(why=base), (note(f"no comparison: {base}"),)
-    contestants = compare_with_base(
-        base.board, run.board, levels=run.levels, scoring=fail_on.scoring
-    )
-    return BaseComparison(commit=base.commit, url=board.url, contestants=contestants), ()
+    return base, (note(f"no comparison: {base.why}"),) if base.why else ()
 
 
 def _leaderboard(client: Client, run: RunResults, board: Leaderboard) -> Iterator[WriteResult]:

@@ -54,7 +54,10 @@ class Tip:
 
 
 def fetch_tip(remote: Remote, git_dir: Path, branch: str) -> Tip | None:
-    """Fetch the tip of a branch into `git_dir`, made if it is missing; None without a branch."""
+    """Fetch the tip of a branch into `git_dir`, made if it is missing; None without a branch.
+
+    A `branch` that begins with refs/ may be a tag.
+    """
     if not git_dir.exists():
         run_git(git_dir, "init", "-q", "--bare", str(git_dir), to="make a git folder")
     commit = _find_head(remote, git_dir, branch)
@@ -124,11 +127,13 @@ def push_commit(
 
 
 def _find_head(remote: Remote, git_dir: Path, branch: str) -> str | None:
-    argv = ("ls-remote", "--heads", remote.url, f"refs/heads/{branch}")
+    ref = branch if branch.startswith("refs/") else f"refs/heads/{branch}"
+    # An annotated tag has its commit in a line of its own, after the tag's.
+    argv = ("ls-remote", remote.url, ref, f"{ref}^{{}}")
     code, stdout, stderr = _ask(remote, git_dir, *argv)
     if code != 0:
         raise _refusal(f"read the branch {branch!r}", stderr, remote)
-    return stdout.split()[0] if stdout.strip() else None
+    return stdout.splitlines()[-1].split()[0] if stdout.strip() else None
 
 
 def _ask(remote: Remote, git_dir: Path, *argv: str) -> tuple[int | None, str, str]:

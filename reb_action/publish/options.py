@@ -38,12 +38,16 @@ KEY: Final = "researchenvbench"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PublishOptions:
-    """What to write; `key` (`[a-z0-9-]{1,40}`) distinguishes the benchmarks of a repository."""
+    """What to write; `key` (`[a-z0-9-]{1,40}`) distinguishes the benchmarks of a repository.
+
+    `base` is what the run is compared with, "" for the leaderboard: see `publish.base`.
+    """
 
     key: str
     comment: CommentMode
     checks: ChecksMode
     leaderboard: bool
+    base: str = ""
 
     @property
     def branch(self) -> str:
@@ -51,7 +55,9 @@ class PublishOptions:
         return "reb-leaderboard" if self.key == KEY else f"reb-leaderboard-{self.key}"
 
 
-def make_publish_options(comment: str, checks: str, leaderboard: bool, key: str) -> PublishOptions:
+def make_publish_options(
+    comment: str, checks: str, leaderboard: bool, key: str, base: str
+) -> PublishOptions:
     """Return the options of the command line; raises UsageError for an invalid key."""
     if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", key) is None:
         raise UsageError(f"--key is {key[:60]!r}; use at most 40 of a-z, 0-9 and -")
@@ -60,4 +66,5 @@ def make_publish_options(comment: str, checks: str, leaderboard: bool, key: str)
         comment=CommentMode(comment),
         checks=ChecksMode(checks),
         leaderboard=leaderboard,
+        base=base,
     )

@@ -5,26 +5,28 @@ A failed write is reported and changes nothing else; in particular not the resul
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github import event
 from reb_action.github.api.client import Client
-from reb_action.github.commands import format_warning, write_outputs
+from reb_action.github.commands import format_warning, write_outputs, write_summary
 from reb_action.github.context import Context, read_context
 from reb_action.judge.gate import FailOn
 from reb_action.model.github import Pacing
 from reb_action.model.manifest import Level
 from reb_action.model.progress import Progress
-from reb_action.publish import delivery, run
+from reb_action.publish import content, delivery, run
+from reb_action.publish.base import explain_regression
 from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.delivery import WriteResult
 from reb_action.publish.git_branch import Remote
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.escape import log
+from reb_action.render.markdown.changes import change_summary
 from reb_action.workflow import report
 
 
@@ -114,27 +116,52 @@ def report_writes(
     return "; ".join(faults) or None
 
 
+def check_regression(
+    job: Job, path: Path, folder: Path, *, levels: tuple[Level, ...]
+) -> str | None:
+    """Return why `fail-on` regression or broken fails this run; write the change to the summary.
+
+    A base that cannot be read fails the run too: an absent comparison is no pass.
+    """
+    occasion = event.read_current_run(job.environ)
+    client = _client(job)
+    results = run.read_this_run(path, folder, occasion, levels=levels)
+    results = run.find_evidence(client, results, key=job.options.key)
+    with TemporaryDirectory() as scratch:
+        board = _board(job, Path(scratch))
+        base, faults = delivery.compare(client, results, job.options, job.fail_on, board=board)
+    if faults and faults[0].fault:
+        base = replace(base, why=faults[0].fault)
+    of_run = content.make_report(results, job.options, job.fail_on, base)
+    if base.contestants:
+        write_summary(read_context(job.environ), change_summary(of_run))
+    return explain_regression(of_run)
+
+
 def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult]:
     """Send all writes; the leaderboard's branch is fetched into a folder that is removed."""
-    server = event.read_server(job.environ, job.token)
-    repository = f"{server.server_url}/{server.repository}"
     with TemporaryDirectory() as scratch:
-        board = Leaderboard(
-            remote=Remote(url=f"{repository}.git", token=server.token),
-            branch=job.options.branch,
-            url=f"{repository}/tree/{job.options.branch}",
-            git_dir=Path(scratch) / "board.git",
-            clock=job.clock,
-            sleep=job.sleep,
-        )
         yield from delivery.send_writes(
             client,
             results,
             job.options,
             job.fail_on,
-            board=board,
+            board=_board(job, Path(scratch)),
             runner=read_context(job.environ),
         )
+
+
+def _board(job: Job, scratch: Path) -> Leaderboard:
+    server = event.read_server(job.environ, job.token)
+    repository = f"{server.server_url}/{server.repository}"
+    return Leaderboard(
+        remote=Remote(url=f"{repository}.git", token=server.token),
+        branch=job.options.branch,
+        url=f"{repository}/tree/{job.options.branch}",
+        git_dir=scratch / "board.git",
+        clock=job.clock,
+        sleep=job.sleep,
+    )
 
 
 def _client(job: Job) -> Client:

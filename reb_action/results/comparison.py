@@ -28,8 +28,8 @@ def compare_places(
     Raises UsageError if a place has no results, or if two boards differ in scoring or manifests.
     """
     _demand_same_editions(a, b)
-    board_a = _read(a)
-    board_b = board_a if a == b else _read(b)
+    board_a = read_place(a)
+    board_b = board_a if a == b else read_place(b)
     pairs = choose_pairs(board_a, board_b, of_a=of_a, of_b=of_b)
     return Comparisons(
         scoring=scoring,
@@ -42,7 +42,8 @@ def compare_places(
     )
 
 
-def _read(place: Path) -> Scoreboard:
+def read_place(place: Path) -> Scoreboard:
+    """Return the scoreboard of artifacts, of a board, or in a scoreboard.json."""
     if place.is_file():
         return documents.read(place, Scoreboard, kind="scoreboard")
     if board_site.is_board(place):

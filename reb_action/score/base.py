@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from reb_action.model.comparison import Attempts, ContestantComparison
+from reb_action.model.comparison import Attempts, ContestantComparison, Regression
 from reb_action.model.manifest import Level, contestant_of
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
@@ -90,6 +90,18 @@ def list_worse(comparison: ContestantComparison) -> tuple[Level, ...]:
         for level in comparison.levels
         if level.adjusted is not None and level.adjusted <= ALPHA and level.difference < 0
     )
+
+
+def list_broken(comparison: ContestantComparison) -> list[CellChange]:
+    """Return the cells of which every attempt passed before and none passes now."""
+    return [change for change in list_changes((comparison,)) if change.turn is Turn.BROKEN]
+
+
+def find_failed(rule: Regression | None, comparison: ContestantComparison) -> set[Level]:
+    """Return the levels at which a contestant fails a rule of `fail-on`."""
+    if rule is Regression.BROKEN:
+        return {change.level for change in list_broken(comparison)}
+    return set() if rule is None else set(list_worse(comparison))
 
 
 def _restrict_board(board: Scoreboard, pairs: set[Pair], names: Mapping[str, str]) -> Scoreboard:

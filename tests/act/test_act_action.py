@@ -2,9 +2,15 @@
 
 import pytest
 
+from reb_action.judge.gate import WORDS
+
 GREEN = ["set-up", "start", "agent", "C0", "C1", "C5", "verdict", "stop", "gate"]
 
 LEVELS = "C0, C1, C2, C3, C4, C5"
+WHY = """\
+example__tiny.replay.1
+C0 FAILED: 1 not installed: tinydep; what to do: Install what is missing into the environment that
+"""
 
 OUTCOMES = {
     # case: outcome, highest level, how the agent ended, how the gate ended
@@ -62,13 +68,20 @@ def test_summary_says_why(cases):
     ("case", "errors"),
     [
         ("green", []),
-        ("bare", ["failed by --fail-on: C0 failed: 1 not installed: tinydep"]),
+        ("bare", [WHY[:-1], "failed by the input fail-on: C0 failed: 1 not installed: tinydep"]),
         ("crash", []),
-        ("typo", [f"fail-on is 'sometimes'; use never, invalid, any, or levels of {LEVELS}"]),
+        (
+            "typo",
+            [f"fail-on is 'sometimes'; use {', '.join(WORDS)}, or levels of {LEVELS}"],
+        ),
     ],
 )
-def test_annotations_are_our_own_and_one_line_each(cases, case, errors):
-    assert cases.of(case).errors == errors
+def test_annotations_are_our_own_and_say_why(cases, case, errors):
+    found = cases.of(case).errors
+    assert [one[: len(of)] for one, of in zip(found, errors, strict=True)] == errors
+    for why in found[:-1]:
+        assert "from the log: ModuleNotFoundError: No module named 'tinydep'; what to do: " in why
+        assert "evidence: levels/C1.log http://127.0.0.1:9/acme/bench/actions/runs/1#art" in why
 
 
 def test_deadline_stops_before_the_runner_does(cases):

@@ -202,5 +202,7 @@ def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
 
 @pytest.mark.parametrize("text", ["", "sometimes", "C6", "any,C1", "never invalid"])
 def test_unknown_fail_on_names_what_is_known(text):
-    with pytest.raises(UsageError, match="use never, invalid, any, or levels of C0, C1"):
+    with pytest.raises(
+        UsageError, match="use never, invalid, any, regression, broken, or levels of C0, C1"
+    ):
         judge_gate.parse_fail_on(text)

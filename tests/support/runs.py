@@ -117,6 +117,7 @@ def job(
     fail_on="invalid",
     token="token",
     waiting=0,
+    base="",
 ):
     """Return a job that publishes; nothing makes it wait."""
     options = PublishOptions(
@@ -124,6 +125,7 @@ def job(
         comment=CommentMode(comment),
         checks=ChecksMode(checks),
         leaderboard=leaderboard,
+        base=base,
     )
     pacing = Pacing(between_writes=0, waiting_seconds=waiting)
     return publish.Job(

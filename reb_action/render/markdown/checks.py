@@ -26,7 +26,7 @@ from reb_action.render.markdown.changes import list_tested
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.outcomes import WORDS
 from reb_action.render.tables import other
-from reb_action.score.base import list_worse
+from reb_action.score.base import find_failed, list_worse
 
 _TRUNCATED: Final = "\n\nTruncated: see the job summary and the artifacts for the rest.\n"
 _AGENTS: Final = 200
@@ -80,6 +80,8 @@ def _level_check(report: RunReport, level: Level) -> CheckRun:
     outcomes = [sections.outcome_of(report, row, level) for row in board.trials]
     outcomes += [Outcome.INVALID] * len(board.missing)
     check = _check(report, level, {level: outcomes}, title=_title(report, level))
+    if _fails_by_base(report, level):
+        check = replace(check, conclusion=Conclusion.FAILURE)
     return replace(
         check,
         summary=truncate("\n\n".join(_summary(report, level))),
@@ -124,6 +126,15 @@ def _title(report: RunReport, level: Level) -> str:
     tested = {score.name for score in list_tested(report)}
     worse = any(level in list_worse(one) for one in report.base.contestants if one.b in tested)
     return f"{spec_of(level).title}{', worse than the base' if worse else ''}"
+
+
+def _fails_by_base(report: RunReport, level: Level) -> bool:
+    """Return whether `fail-on` regression or broken fails a level; forks are never trusted."""
+    if report.unverified:
+        return False
+    tested = {score.name for score in list_tested(report)}
+    compared = (one for one in report.base.contestants if one.b in tested)
+    return any(level in find_failed(report.fail_on.regression, one) for one in compared)
 
 
 def _headline(outcomes: Sequence[Outcome]) -> str:

@@ -1,0 +1,153 @@
+"""Finds what a run is compared with: the leaderboard, a tag of it, another run, or a place."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from reb_action.errors import GitHubError, UsageError
+from reb_action.github import event
+from reb_action.github.api.client import Client
+from reb_action.judge.gate import FailOn
+from reb_action.model.comparison import ContestantComparison, Regression
+from reb_action.model.scoreboard import Scoreboard
+from reb_action.publish import leaderboard, run
+from reb_action.publish.board_state import Leaderboard
+from reb_action.publish.content import RunResults
+from reb_action.publish.leaderboard import Base
+from reb_action.publish.options import PublishOptions
+from reb_action.render.lines import why_message
+from reb_action.render.markdown.changes import list_tested
+from reb_action.render.markdown.failures import explain_row
+from reb_action.render.markdown.run_report import BaseComparison, RunReport
+from reb_action.results.comparison import read_place
+from reb_action.score.base import CellChange, compare_with_base, find_failed, list_broken
+
+_TAG: Final = re.compile(r"tag:([\w.][\w./-]{0,199})", re.ASCII)
+_RUN: Final = re.compile(r"run:(\d{1,20})")
+_SHOWN: Final = 3
+"""Broken cells that a message names."""
+
+
+def compare_run(
+    options: PublishOptions,
+    board: Leaderboard,
+    client: Client,
+    results: RunResults,
+    fail_on: FailOn,
+) -> BaseComparison:
+    """Return a run against its base, or why there is nothing to compare with.
+
+    `options.base` is empty for the leaderboard, `tag:NAME` for a tag of it, `run:ID` for another
+    run, or a path of artifacts, a board or a scoreboard.json. Raises GitHubError, DocumentError,
+    UsageError.
+    """
+    base = _find_base(options, board, client, results)
+    if base is None:
+        return BaseComparison()
+    if isinstance(base, str):
+        return BaseComparison(why=base)
+    url, found = base
+    contestants = compare_with_base(
+        found.board, results.board, levels=results.levels, scoring=fail_on.scoring
+    )
+    return BaseComparison(commit=found.commit, url=url, contestants=contestants)
+
+
+def explain_regression(report: RunReport) -> str | None:
+    """Return why `fail-on` regression or broken fails a run, with the evidence, or None.
+
+    Without a base a run fails: an absent comparison is no pass.
+    """
+    rule = report.fail_on.regression
+    if rule is None:
+        return None
+    tested = {score.name for score in list_tested(report)}
+    compared = [one for one in report.base.contestants if one.b in tested]
+    absent = sorted(tested - {one.b for one in compared})
+    reasons = [text for one in compared if (text := _explain_contestant(report, one)) is not None]
+    if absent:
+        why = report.base.why or "the base has no results of it"
+        reasons.append(f"nothing to compare {', '.join(absent)} with: {why}")
+    return "; ".join(reasons) or None
+
+
+def _find_base(
+    options: PublishOptions, board: Leaderboard, client: Client, results: RunResults
+) -> tuple[str, Base] | str | None:
+    place = options.base
+    if not place:
+        base = leaderboard.read_base(board, results)
+        return (board.url, base) if isinstance(base, Base) else base
+    if (tag := _TAG.fullmatch(place)) is not None:
+        tagged = replace(board, branch=f"refs/tags/{tag[1]}")
+        base = leaderboard.read_base(tagged, results)
+        url = f"{board.url.rpartition('/tree/')[0]}/tree/{tag[1]}"
+        missing = f"there is no tag {tag[1]!r} with a leaderboard"
+        return (url, base) if isinstance(base, Base) else base or missing
+    if (match := _RUN.fullmatch(place)) is not None:
+        return _read_run(int(match[1]), options, board, client, results)
+    path = Path(place)
+    if not path.exists():
+        raise UsageError(f"--base is {place!r}; use a path, tag:NAME, run:ID, or leave it empty")
+    return results.occasion.url, Base(board=read_place(path), commit=path.name)
+
+
+def _read_run(
+    run_id: int,
+    options: PublishOptions,
+    board: Leaderboard,
+    client: Client,
+    results: RunResults,
+) -> tuple[str, Base]:
+    if run_id == results.occasion.run.run_id:
+        raise UsageError(f"--base is run {run_id} itself; name an earlier run")
+    repository = board.url.partition("/tree/")[0].rpartition("/")
+    name = f"{repository[0].rpartition('/')[2]}/{repository[2]}"
+    occasion = event.read_other_run(client, run_id, repository=name)
+    if occasion.fork:
+        raise GitHubError(f"run {run_id} is of a fork: its results are unverified and no base")
+    folder = board.git_dir.parent / "base"
+    found, _ = run.read_other_run(client, occasion, folder, key=options.key)
+    return occasion.url, Base(board=_demand_trials(found.board, run_id), commit=occasion.commit)
+
+
+def _demand_trials(board: Scoreboard, run_id: int) -> Scoreboard:
+    if not board.trials:
+        raise GitHubError(f"run {run_id} has no trial with a verdict; name another base")
+    return board
+
+
+def _explain_contestant(report: RunReport, one: ContestantComparison) -> str | None:
+    levels = sorted(find_failed(report.fail_on.regression, one))
+    if not levels:
+        return None
+    counts = (
+        f"{of.level} {of.a:.0%} to {of.b:.0%}"
+        + (f" (p = {of.adjusted:.2g})" if of.adjusted is not None else "")
+        for of in one.levels
+        if of.level in levels
+    )
+    broken = [change for change in list_broken(one) if change.level in levels]
+    cells = "; ".join(_explain_cells(report, broken[:_SHOWN]))
+    more = f" (and {len(broken) - _SHOWN} more)" if len(broken) > _SHOWN else ""
+    word = "worse than the base" if report.fail_on.regression is Regression.SHOWN else "broken"
+    return f"{one.b}: {word}: {', '.join(counts)}; {cells}{more}".removesuffix("; ")
+
+
+def _explain_cells(report: RunReport, changes: Sequence[CellChange]) -> list[str]:
+    told: list[str] = []
+    for change in changes:
+        rows = (
+            row
+            for row in report.board.trials
+            if (row.name, row.repository) == (change.contestant, change.repository)
+        )
+        why = [
+            why_message(explanation, report.find_evidence(row.trial))
+            for row in rows
+            for explanation in explain_row(report, row, (change.level,))
+        ]
+        told.append(f"{change.repository} {why[0] if why else change.level}")
+    return told
