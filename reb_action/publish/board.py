@@ -15,7 +15,7 @@ from reb_action.score import records as scores
 MARKER: Final = ".researchenvbench-board"
 OLD_MARKER: Final = ".researchenvbench-run"
 """Marks a board of before there were records: it names the only run that the board has."""
-HISTORY: Final = "history.json"
+HISTORY: Final = files_of.HISTORY
 REMOVED: Final = "removed.txt"
 ENTRIES: Final = 1000
 """Publications that the history keeps: about 0.4 MB with three contestants."""

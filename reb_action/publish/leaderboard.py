@@ -129,7 +129,8 @@ def make_files(
         boards.HISTORY: documents.encode(merged.history, kind="history"),
     }
     removed = {} if state.removed else {boards.REMOVED: _REMOVED}
-    return {**dict(board_site.render_board(records, pages)), **pages, **written, **own, **removed}
+    site = dict(board_site.render_board(records, pages, merged.history))
+    return {**site, **pages, **written, **own, **removed}
 
 
 def _with_first_date(added: tuple[Record, ...], before: tuple[Record, ...]) -> tuple[Record, ...]:

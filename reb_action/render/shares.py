@@ -41,8 +41,8 @@ def bracket(share: Share | None) -> str:
         return NONE
     if share.share is None or share.lowest is None:
         return "not measured"
-    best = percent(share.share)
-    return f"[{percent(share.lowest)}…{best}] %" if share.unseen else f"{best} %"
+    lowest, best = percent(share.lowest), percent(share.share)
+    return f"{best} %" if lowest == best else f"[{lowest}…{best}] %"
 
 
 def interval(share: Share) -> str | None:

@@ -7,11 +7,12 @@ from typing import Final
 from reb_action import documents
 from reb_action.corpus import manifests, paper
 from reb_action.errors import RebError, UsageError
-from reb_action.model.record import UNKNOWN_SCORING, Record
+from reb_action.model.record import UNKNOWN_SCORING, History, Record
 from reb_action.model.scoreboard import Published
 from reb_action.render.html import site
 from reb_action.render.html.site import BoardLink, Boards
 from reb_action.results import records as records_of
+from reb_action.results.board_facts import NO_HISTORY, facts_of_records
 from reb_action.score.records import Generation, make_generations
 
 _EARLIER: Final = "earlier"
@@ -32,8 +33,14 @@ def read_board(folder: Path) -> tuple[Record, ...]:
     return records
 
 
+def read_history(folder: Path) -> History:
+    """Return the publications of a board on disk, none if it has no history; see `read_board`."""
+    path = folder / records_of.HISTORY
+    return documents.read(path, History, kind="history") if path.is_file() else NO_HISTORY
+
+
 def render_board(
-    records: tuple[Record, ...], pages: Collection[str]
+    records: tuple[Record, ...], pages: Collection[str], history: History = NO_HISTORY
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the site but for trials' pages; `pages` are the addresses of these."""
     generations = make_generations(records, published=_published(records))
@@ -43,19 +50,27 @@ def render_board(
             for trial, record in generation.records.items()
             if (address := records_of.name_page(record)) in pages
         }
+        facts = facts_of_records(generation.records, history)
         if number == 0:
             links = tuple(_link(one) for one in generations[1:])
-            yield from site.front_files(generation.board, addresses, boards=Boards(earlier=links))
+            yield from site.front_files(
+                generation.board, addresses, boards=Boards(earlier=links), facts=facts
+            )
         else:
             boards = Boards(newest=f"../../{site.BOARD}")
             folder = _folder(generation)
-            yield from site.board_files(generation.board, addresses, folder=folder, boards=boards)
+            yield from site.board_files(
+                generation.board, addresses, folder=folder, boards=boards, facts=facts
+            )
 
 
 def is_generated(path: str) -> bool:
     """Return whether a file of a branch is written by reb; all others belong to somebody else."""
-    folders = ("badges/", f"{records_of.PAGES}/", f"{records_of.FOLDER}/", f"{_EARLIER}/")
-    files = ("index.html", "trials.html", "scoreboard.json", ".nojekyll", "commit.txt")
+    folders = (
+        *("badges/", "contestants/", f"{_EARLIER}/"),
+        *(f"{records_of.PAGES}/", f"{records_of.FOLDER}/"),
+    )
+    files = (*site.FILES, "scoreboard.json", ".nojekyll", "commit.txt")
     return path in files or path.startswith(folders)
 
 

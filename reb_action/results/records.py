@@ -32,6 +32,7 @@ from reb_action.session.layout import SessionLayout
 
 FOLDER: Final = "records"
 PAGES: Final = "trials"
+HISTORY: Final = "history.json"
 _DECIDING: Final = (
     *("commit", "imports", "frameworks", "entrypoints", "not_applicable", "paper_only"),
     *("assets", "files", "unobtainable"),

@@ -12,6 +12,7 @@ from reb_action.model.verdict import Verdict
 from reb_action.render.html import site
 from reb_action.results import board_site, page, scoreboard
 from reb_action.results import records as records_of
+from reb_action.results.board_facts import NO_HISTORY, facts_of_artifacts
 from reb_action.results.collection import Collected
 
 
@@ -47,7 +48,9 @@ def _render_board(folders: Sequence[Path], plan: Plan | None) -> Iterator[tuple[
         for address in map(records_of.name_page, records)
         if (folder / address).is_file()
     }
-    yield from board_site.render_board(records, pages)
+    # Several boards have no common history.
+    history = board_site.read_history(folders[0]) if len(folders) == 1 else NO_HISTORY
+    yield from board_site.render_board(records, pages, history)
     yield from ((address, documents.read_bytes(path)) for address, path in pages.items())
 
 
@@ -56,7 +59,9 @@ def render_files(board: Scoreboard, collected: Collected) -> Iterator[tuple[str,
     verdicts = {
         name: result for name, result in collected.found.items() if isinstance(result, Verdict)
     }
-    yield from site.front_files(board, {name: site.page_of(name) for name in verdicts})
+    pages = {name: site.page_of(name) for name in verdicts}
+    facts = facts_of_artifacts(collected, verdicts)
+    yield from site.front_files(board, pages, facts=facts)
     yield from site.trial_pages(
         page.make_view(collected.places[name], verdict) for name, verdict in verdicts.items()
     )

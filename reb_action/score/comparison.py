@@ -1,8 +1,8 @@
 """Compare contestants of scoreboards: paired by repository and level."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import fmean
 from typing import Final
@@ -119,18 +119,8 @@ def _compare_level(
 
 
 def _find(levels: Iterable[LevelComparison], unseen: tuple[str, ...]) -> Finding:
-    signs = {
-        level.difference > 0
-        for level in levels
-        if level.adjusted is not None and level.adjusted <= paired_tests.ALPHA
-    }
-    if signs == {True}:
-        return Finding.BETTER
-    if signs == {False}:
-        return Finding.WORSE
-    if signs:
-        return Finding.MIXED
-    return Finding.INCOMPLETE if unseen else Finding.NO_DIFFERENCE
+    signs = {level.difference > 0 for level in levels if _is_shown(level.adjusted)}
+    return _find_sign(signs, incomplete=bool(unseen))
 
 
 def _lifts(
@@ -182,3 +172,68 @@ def _unseen(board: Scoreboard, name: str) -> Iterable[str]:
 
 def _share(attempts: Attempts) -> Fraction:
     return Fraction(attempts.passed, attempts.counted)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairFinding:
+    """B against A in short: the finding, and by level Holm's p and the difference from -1 to 1."""
+
+    a: str
+    b: str
+    finding: Finding
+    p: Mapping[Level, float | None]
+    differences: Mapping[Level, float]
+
+
+def compare_all(
+    board: Scoreboard, *, levels: tuple[Level, ...], scoring: Scoring
+) -> tuple[PairFinding, ...]:
+    """Return every contestant of a board against every other, each pair once.
+
+    The tests are those of `compare_contestants`. Each pair is corrected for its levels only: among
+    many pairs one in twenty is expected to differ by chance.
+    """
+    names = list_contestants(board)
+    counts = {name: _count(board, name, scoring) for name in names}
+    unseen = {name: tuple(_unseen(board, name)) for name in names}
+    return tuple(
+        _compare_short(a, b, counts, levels, (*unseen[a], *unseen[b]))
+        for place, a in enumerate(names)
+        for b in names[place + 1 :]
+    )
+
+
+def _compare_short(
+    a: str, b: str, counts: Mapping[str, Counts], levels: tuple[Level, ...], unseen: tuple[str, ...]
+) -> PairFinding:
+    before, now = counts[a], counts[b]
+    differences = {
+        level: [
+            _share(now[level][name]) - _share(before[level][name])
+            for name in sorted(set(before[level]) & set(now[level]))
+        ]
+        for level in levels
+    }
+    tested = {level: each for level, each in differences.items() if each}
+    adjusted = paired_tests.adjust_holm(
+        [paired_tests.permutation_test(each) for each in tested.values()]
+    )
+    p = dict(zip(tested, adjusted, strict=True))
+    means = {level: float(sum(each) / len(each)) for level, each in tested.items()}
+    signs = {means[level] > 0 for level, value in p.items() if _is_shown(value)}
+    return PairFinding(
+        a=a, b=b, finding=_find_sign(signs, incomplete=bool(unseen)), p=p, differences=means
+    )
+
+
+def _is_shown(p: float | None) -> bool:
+    return p is not None and p <= paired_tests.ALPHA
+
+
+def _find_sign(signs: Collection[bool], *, incomplete: bool) -> Finding:
+    """Return the finding from the directions of the differences that are shown."""
+    if not signs:
+        return Finding.INCOMPLETE if incomplete else Finding.NO_DIFFERENCE
+    if len(signs) == 2:
+        return Finding.MIXED
+    return Finding.BETTER if True in signs else Finding.WORSE

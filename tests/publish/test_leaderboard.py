@@ -213,7 +213,12 @@ def test_an_old_board_is_migrated_and_kept_separate(api, tmp_path):
     page = files["earlier/0-0/index.html"].decode()
     assert "This is an earlier board." in page
     name = names_of("uv")[0]
-    assert f'href="../../trials/{name}.html"' in page
+    trials = files["earlier/0-0/trials.html"].decode()
+    assert f'href="../../trials/{name}.html"' in trials
+    contestant = files["earlier/0-0/contestants/uv.html"].decode()
+    assert f'href="../../../trials/{name}.html"' in contestant
+    assert 'href="../../../index.html"' in contestant
+    assert "badges/" not in contestant
     assert 'href="earlier/0-0/index.html"' in files["index.html"].decode()
     assert ".researchenvbench-run" not in files
 

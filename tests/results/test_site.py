@@ -34,7 +34,7 @@ def run(*argv):
 def test_site_has_a_page_for_each_trial_with_its_log(artifacts, tmp_path):
     out = tmp_path / "site"
     done = run(artifacts, "--out", out)
-    assert (done.exit_code, done.stdout) == (0, f"54 files: {out / 'index.html'}\n")
+    assert (done.exit_code, done.stdout) == (0, f"59 files: {out / 'index.html'}\n")
     assert sorted(path.name for path in (out / "trials").iterdir()) == [
         f"{AIM}.html",
         f"{VIM}.html",

@@ -28,6 +28,7 @@ SITE_TAGS = [
     *TAGS,
     *("figcaption", "input", "label", "link", "nav"),
     *("option", "path", "script", "select", "strong"),
+    *("abbr", "circle", "noscript", "polyline"),
 ]
 VOID = {"input", "link", "meta", "wbr"}
 

@@ -9,7 +9,9 @@ from functools import cache
 from reb_action.judge.judge import judge
 from reb_action.model.agent import AgentRun, Ending, Usage
 from reb_action.model.manifest import Level, Trial
+from reb_action.model.record import Passed
 from reb_action.model.report import ReportFault, ReportFaultKind
+from reb_action.render.html.site import BoardFacts, Publication, TrialFacts
 from reb_action.score import score
 from tests.support.evidence import (
     AGENT_RUN,
@@ -35,6 +37,16 @@ REPOSITORIES = (
     "microsoft/renderformer",
 )
 AGENTS = ("claude-code", "codex", "uv")
+DOMAINS = dict(
+    zip(
+        REPOSITORIES,
+        (
+            *("llm_inference", "audio_speech", "multimodal_foundation", "vision_backbone"),
+            *("vision_backbone", "of our own"),
+        ),
+        strict=True,
+    )
+)
 MODELS = {"claude-code": "sonnet-4.5", "codex": "gpt-5.1-codex", "uv": None}
 MISSING, INVALID = "hustvl__Vim.codex.2", "apple__ml-aim.claude-code.1"
 UNQUALIFIED = frozenset(
@@ -64,6 +76,30 @@ def found():
 def board(**changes):
     """Return the scoreboard over `found()`."""
     return score(found(), **{"unqualified": UNQUALIFIED, **changes})
+
+
+def facts():
+    """Return the domain and the run of each trial of `board()`, and two publications each."""
+    runs = {agent: _run_facts(number) for number, agent in enumerate(AGENTS)}
+    counts = {level: Passed(passed=place, counted=6) for place, level in enumerate(Level)}
+    return BoardFacts(
+        trials={row.trial: replace(runs[row.agent], domain=DOMAINS[row.repository])
+                for row in board().trials},
+        history={
+            score.name: tuple(
+                Publication(facts=_run_facts(number), counts=counts) for number in range(2)
+            )
+            for score in board().agents
+        },
+    )  # fmt: skip
+
+
+def _run_facts(number):
+    return TrialFacts(
+        date=f"2026-11-{number + 1:02}T04:00:00Z",
+        url=f"https://github.example/acme/bench/actions/runs/{number}" if number else "",
+        run=f"{number}.1",
+    )
 
 
 def many(count):

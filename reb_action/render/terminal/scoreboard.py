@@ -32,8 +32,8 @@ from reb_action.render.terminal.standings import (
     published_lines,
     share_lines,
 )
+from reb_action.render.why import NOT_ASKED
 
-NOT_ASKED: Final = "not asked"
 _NAME: Final = 22
 """Columns of a contestant's name where the terminal is narrow."""
 _BARS: Final = 7, 20

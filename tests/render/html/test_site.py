@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import posixpath
 import re
 from dataclasses import replace
 from functools import cache
@@ -16,12 +17,18 @@ from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.scoreboard import Cell, Imports, Scoreboard
 from reb_action.render.html import site
+from reb_action.render.html.site import TrialFacts
 from reb_action.render.html.site.figures import strata
 from reb_action.render.html.site.names import folder_of, page_of, safe_name
 from reb_action.render.html.site.table import imports_field, outcome_field
 from tests.support import page_samples, scoreboards
 from tests.support.hostile import HOSTILE, VOID, filled
 
+PAGES = ("index.html", "trials.html", "domains.html", "failures.html", "compare.html")
+CONTESTANTS = [
+    f"contestants/{name}.html" for name in ("claude-code--sonnet-4.5", "codex--gpt-5.1-codex", "uv")
+]
+RUNS = "https://github.example/acme/bench/actions/runs/"
 TITLES = [f"{spec.level} {spec.title}" for spec in LEVELS]
 
 
@@ -81,10 +88,10 @@ def board():
 
 @cache
 def built():
-    return site.build_site(board(), views(board()))
+    return site.build_site(board(), views(board()), facts=scoreboards.facts())
 
 
-def test_files_are_two_pages_badges_and_a_page_for_each_trial():
+def test_files_are_pages_badges_and_a_page_for_each_contestant_and_trial():
     badges = {
         f"badges/{agent}/{level}{scoring}.{kind}"
         for agent in ("claude-code--sonnet-4.5", "codex--gpt-5.1-codex", "uv")
@@ -93,22 +100,27 @@ def test_files_are_two_pages_badges_and_a_page_for_each_trial():
         for kind in ("svg", "json")
     }
     pages = {f"trials/{row.trial}.html" for row in board().trials}
-    front = {"index.html", "trials.html", "scoreboard.json", ".nojekyll"}
-    assert set(built()) == {*front, *badges, *pages}
+    front = {*site.FILES, "scoreboard.json", ".nojekyll"}
+    assert set(built()) == {*front, *badges, *pages, *CONTESTANTS}
     assert len(pages) == 35
     assert len(badges) == 72
 
 
 def test_strict_table_in_full():
     head, *rows = read(built()["index.html"]).tables[0]
-    assert head == ["agent", *TITLES]
+    assert head == [
+        "contestant",
+        "passed of all levels",
+        *TITLES,
+        *("cost USD per trial", "time per trial", "measured date and run"),
+    ]
     assert rows == STRICT
 
 
 def test_paper_table_has_ours_then_what_was_published():
     head, *rows = read(built()["index.html"]).tables[1]
     assert head == [
-        "agent",
+        "contestant",
         "C0 imports missing",
         "C1 CPU run",
         "C2 CUDA alignment",
@@ -116,8 +128,8 @@ def test_paper_table_has_ours_then_what_was_published():
         "C4 distributed run",
         "C5 hallucinations",
     ]
-    assert [row[0].split()[0] for row in rows[:3]] == ["claude-code", "codex", "uv"]
-    assert rows[1] == CODEX_BY_THE_PAPER
+    assert [row[0].split()[0] for row in rows[:3]] == ["codex", "claude-code", "uv"]
+    assert rows[0] == CODEX_BY_THE_PAPER
     assert [row[0] for row in rows[3:]] == [
         "claude-code published glm-4.7 one run of each",
         "claude-code published sonnet-4.5 one run of each",
@@ -137,7 +149,7 @@ def test_headline_says_incomplete_and_names_what_to_run_again():
     for name in ("index.html", "trials.html"):
         text = unescape(re.sub(r"<[^>]*>", " ", built()[name].decode()))
         words = " ".join(text.split())
-        assert "3 agents on 6 repositories: 35 of 36 trials with a verdict." in words
+        assert "3 contestants on 6 repositories: 35 of 36 trials with a verdict." in words
         assert "This comparison is incomplete. 1 trial is missing and 1 trial is invalid." in words
         assert (
             "Missing trials to run again: 1 hustvl__Vim.codex.2 : no artifact of this trial"
@@ -152,16 +164,67 @@ def test_complete_comparison_says_nothing_of_the_kind():
 
 
 def test_map_of_an_agent_counts_its_attempts():
-    reader = read(built()["index.html"])
-    head, *rows = reader.tables[2]
+    reader = read(built()[CONTESTANTS[0]])
+    head, *rows = reader.tables[1]
     assert head == ["repository", *TITLES, "trials"]
     assert rows == MAP
 
 
-def test_trial_has_its_levels_its_first_failure_and_its_cost():
-    head, *rows = read(built()["trials.html"]).tables[0]
-    assert head == ["trial", *TITLES, "first failure", "agent time", "cost USD"]
-    assert len(rows) == 35
+def test_pages_by_domain_by_cause_and_by_pair():
+    overview, *families = read(built()["domains.html"]).tables
+    assert overview[0] == [
+        "contestant", "Speech and audio", "Vision and depth", "Language models",
+        "Multimodal models", "Other domains",
+    ]  # fmt: skip
+    assert overview[2] == [
+        "2 claude-code sonnet-4.5", "40 % 4 of 10", "54 % 13 of 24", "25 % 3 of 12",
+        "[50…55] % 6 of 11, 1 unseen", "40 % 4 of 10",
+    ]  # fmt: skip
+    assert len(families) == 5
+    causes = read(built()["failures.html"]).tables
+    assert causes[0][1][1:] == ["16", "-", "5", "-", "6", "5", "5", "3"]
+    assert causes[1][1] == ["no cause found", "67", "13", "6", "15", "15", "18", "6", "3"]
+    assert causes[2][1:] == [
+        ["1 codex gpt-5.1-codex", "2", "-", "-", "-", "-", "-", "19", "21"],
+        ["2 claude-code sonnet-4.5", "8", "-", "-", "-", "-", "-", "22", "30"],
+        ["3 uv", "6", "-", "-", "-", "-", "-", "26", "32"],
+    ]
+    assert read(built()["compare.html"]).tables == [
+        [
+            ["contestant", "1", "2", "3"],
+            ["1 codex (gpt-5.1-codex)", "", "-", "-"],
+            ["2 claude-code (sonnet-4.5)", "-", "", "-"],
+            ["3 uv", "-", "-", ""],
+        ]
+    ]
+
+
+def test_contestant_has_its_history_the_newest_first():
+    head, *rows = read(built()[CONTESTANTS[0]]).tables[0]
+    assert head == ["published", "passed of all levels", *TITLES]
+    assert [row[:3] for row in rows] == [
+        ["2026-11-02", "42 % 15 of 36", "0 % 0 of 6"],
+        ["2026-11-01", "42 % 15 of 36", "0 % 0 of 6"],
+    ]
+
+
+def test_level_that_no_trial_was_asked_for_is_not_a_failure():
+    board_without = scoreboards.board(levels=tuple(level for level in Level if level != "C4"))
+    files = site.build_site(board_without)
+    rows = read(files["index.html"]).tables[0][1:]
+    assert {row[6] for row in rows} == {"not asked"}
+    cells = {row[5] for table in read(files["trials.html"]).tables for row in table[1:]}
+    assert cells == {"not asked"}
+
+
+def test_trials_are_grouped_by_repository_and_have_their_first_failure_cost_and_date():
+    tables = read(built()["trials.html"]).tables
+    assert len(tables) == 6
+    head, *rows = tables[0]
+    assert head == [
+        "trial", *TITLES, "first failure", "agent time", "cost USD", "measured",
+    ]  # fmt: skip
+    assert sum(len(table) - 1 for table in tables) == 35
     assert rows[0] == FIRST
 
 
@@ -176,21 +239,31 @@ def test_every_link_leads_somewhere_on_the_site():
         reader = read(data)
         assert len(reader.ids) == len(set(reader.ids)), name
         for link in reader.links:
+            path, _, mark = link.partition("#")
             if link.startswith("#"):
-                assert link[1:] in reader.ids, (name, link)
-            elif not link.startswith("data:image/svg+xml,"):
-                assert link.removeprefix("../") in built(), (name, link)
+                assert mark in reader.ids, (name, link)
+            elif not link.startswith(("data:image/svg+xml,", RUNS)):
+                assert posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) in built()
                 assert link.startswith("../") is ("/" in name)
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "", "data:text/html,x", "//evil.example"])
+def test_run_is_linked_only_by_an_address_of_the_web(url):
+    facts = replace(
+        scoreboards.facts(), trials={row.trial: TrialFacts(url=url) for row in board().trials}
+    )
+    for data in site.build_site(board(), facts=facts).values():
+        assert url == "" or f'href="{url}'.encode() not in data
 
 
 def test_trial_without_a_page_is_listed_without_a_link():
     data = site.build_site(board())["trials.html"]
     assert [link for link in read(data).links if link.startswith("trials/")] == []
-    assert len(read(data).tables[0]) == 36
+    assert sum(len(table) - 1 for table in read(data).tables) == 35
 
 
 def test_pages_may_load_nothing_and_run_one_script_of_ours():
-    for name in ("index.html", "trials.html"):
+    for name in (*PAGES, *CONTESTANTS):
         text = built()[name].decode()
         policy = unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1])
         css, js = (
@@ -204,17 +277,21 @@ def test_pages_may_load_nothing_and_run_one_script_of_ours():
             f"default-src 'none'; style-src 'sha256-{css}'; script-src 'sha256-{js}';"
             " img-src data:; base-uri 'none'; form-action 'none'"
         )
+        assert len(re.findall("<script", text)) == 1
         assert not re.search(r"<[^>]* (?:style|on\w+|src|action)=", text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_changes_nothing_but_words(text):
-    plain, hostile = (site.build_site(filled(board(), word), ()) for word in ("x", text))
-    for name in ("index.html", "trials.html"):
+    plain, hostile = (
+        site.build_site(filled(board(), word), facts=filled(scoreboards.facts(), word))
+        for word in ("x", text)
+    )
+    for name in PAGES:
         assert read(hostile[name]).skeleton == read(plain[name]).skeleton
     for name in hostile:
         assert re.fullmatch(
-            r"\.nojekyll|scoreboard\.json|[a-z]+\.html|badges/[\w-]+/C[0-5](-paper)?\.(svg|json)",
+            r"\.nojekyll|scoreboard\.json|(contestants/[A-Za-z0-9.-]+|[a-z]+)\.html|badges/[\w-]+/C[0-5](-paper)?\.(svg|json)",
             name,
         )
 
@@ -264,7 +341,7 @@ def test_numbers_can_be_read_again():
 
 
 def test_equal_boards_are_equal_bytes():
-    assert site.build_site(board(), views(board())) == built()
+    assert site.build_site(board(), views(board()), facts=scoreboards.facts()) == built()
 
 
 def test_imports_of_nobody_are_unknown_and_not_zero():
@@ -287,7 +364,7 @@ def test_stratum_is_as_full_as_its_share():
 @pytest.mark.parametrize(
     ("outcomes", "words", "class_"),
     [
-        ("", "missing", "missing"),
+        ("", "not asked", "missing"),
         ("p", "passed", "passed"),
         ("pp", "passed", "passed"),
         ("pf", "1 of 2", "some"),
@@ -319,35 +396,47 @@ def test_cell_tells_where_the_paper_differs_and_the_probe_is_in_doubt():
 
 STRICT = [
     [
-        "claude-code sonnet-4.5 version 2.0.30 12 of 12 trials judged",
-        "58 % 7 of 12 95 % interval (32-81)",
-        "60 % 6 of 10 95 % interval (31-83)",
-        "58 % 7 of 12 95 % interval (32-81)",
-        "33 % 4 of 12 95 % interval (14-61)",
-        "[10…11] % 1 of 9, 1 unseen 95 % interval (2-43)",
-        "42 % 5 of 12 95 % interval (19-68)",
-    ],
-    [
-        "codex gpt-5.1-codex version 0.44.0 11 of 12 trials judged",
+        "1 codex gpt-5.1-codex 11 of 12 trials judged",
+        "[53…58] % 36 of 62, 6 unseen",
         "[67…73] % 8 of 11, 1 unseen 95 % interval (43-90)",
         "[70…78] % 7 of 9, 1 unseen 95 % interval (45-94)",
         "[58…64] % 7 of 11, 1 unseen 95 % interval (35-85)",
         "[50…55] % 6 of 11, 1 unseen 95 % interval (28-79)",
         "[20…22] % 2 of 9, 1 unseen 95 % interval (6-55)",
         "[50…55] % 6 of 11, 1 unseen 95 % interval (28-79)",
+        "1.72 over 9 trials",
+        "16 min 44 s",
+        "2026-11-02",
     ],
     [
-        "uv version 0.9.1 12 of 12 trials judged",
+        "2 claude-code sonnet-4.5 12 of 12 trials judged",
+        "[44…45] % 30 of 67, 1 unseen",
+        "58 % 7 of 12 95 % interval (32-81)",
+        "60 % 6 of 10 95 % interval (31-83)",
+        "58 % 7 of 12 95 % interval (32-81)",
+        "33 % 4 of 12 95 % interval (14-61)",
+        "[10…11] % 1 of 9, 1 unseen 95 % interval (2-43)",
+        "42 % 5 of 12 95 % interval (19-68)",
+        "1.88",
+        "20 min 20 s",
+        "2026-11-01",
+    ],
+    [
+        "3 uv 12 of 12 trials judged",
+        "41 % 28 of 68",
         "58 % 7 of 12 95 % interval (32-81)",
         "50 % 5 of 10 95 % interval (24-76)",
         "50 % 6 of 12 95 % interval (25-75)",
         "33 % 4 of 12 95 % interval (14-61)",
         "20 % 2 of 10 95 % interval (6-51)",
         "33 % 4 of 12 95 % interval (14-61)",
+        "unknown",
+        "42.5 s",
+        "2026-11-03",
     ],
 ]
 CODEX_BY_THE_PAPER = [
-    "codex gpt-5.1-codex version 0.44.0 11 of 12 trials judged",
+    "codex gpt-5.1-codex 11 of 12 trials judged",
     "21-30 % 69-100 of 330 imports missing",
     "[70…78] % 7 of 9, 1 unseen 95 % interval (45-94)",
     "[58…64] % 7 of 11, 1 unseen 95 % interval (35-85)",
@@ -426,7 +515,7 @@ MAP = [
     ],
 ]
 FIRST = [
-    "NVIDIA/ kvpress claude-code (sonnet-4.5), attempt 1",
+    "claude-code (sonnet-4.5), attempt 1 NVIDIA/kvpress",
     "failed",
     "failed",
     "passed",
@@ -436,6 +525,7 @@ FIRST = [
     "C0 1 not installed: selective_scan_cuda",
     "10 min 0 s",
     "1.25",
+    "2026-11-01",
 ]
 SPENT = [
     [
@@ -448,15 +538,6 @@ SPENT = [
         "ended",
     ],
     [
-        "claude-code sonnet-4.5",
-        "625,000",
-        "10,500",
-        "1.88",
-        "20 min 20 s",
-        "4.8 MiB over 8 trials",
-        "10 done, 2 timed out",
-    ],
-    [
         "codex gpt-5.1-codex",
         "620,909",
         "10,455",
@@ -464,6 +545,15 @@ SPENT = [
         "16 min 44 s",
         "4.8 MiB over 6 trials",
         "10 done, 1 timed out",
+    ],
+    [
+        "claude-code sonnet-4.5",
+        "625,000",
+        "10,500",
+        "1.88",
+        "20 min 20 s",
+        "4.8 MiB over 8 trials",
+        "10 done, 2 timed out",
     ],
     ["uv", "unknown", "unknown", "unknown", "42.5 s", "4.8 MiB over 7 trials", "12 done"],
 ]

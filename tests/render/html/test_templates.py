@@ -22,6 +22,7 @@ from reb_action.model.contestant import Contestant
 from reb_action.model.manifest import Level
 from reb_action.model.observation import RunObservation
 from reb_action.model.report import ReportFault, ReportFaultKind
+from reb_action.model.scoreboard import Spent
 from reb_action.model.verdict import Audit
 from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean
@@ -33,7 +34,7 @@ from tests.support.hostile import HOSTILE, SITE_TAGS, read
 
 FOLDER = Path(environment.__file__).parent
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.j2"))
-STATIC = ("page/style.css", "site/site.css", "site/site.js")
+STATIC = ("page/style.css", "site/site.css", "site/site.js", "site/compare.js")
 
 
 def pages():
@@ -53,9 +54,16 @@ def pages():
     gaps = {f"trial-{number}": "lost" for number in range(50)}
     board = replace(board, agents=(score, *board.agents[1:]), missing=gaps, invalid=gaps)
     linked = {row.trial: f"trials/{row.trial}.html" for row in board.trials[::2]}
-    yield from (
-        data.decode() for name, data in site.front_files(board, linked) if name.endswith("html")
-    )
+    for facts in (scoreboards.facts(), _long_history(scoreboards.facts())):
+        files = dict(site.front_files(board, linked, facts=facts))
+        yield from (data.decode() for name, data in files.items() if name.endswith("html"))
+    unpriced = replace(board.agents[0], spent=Spent(), levels={})
+    for empty in (
+        replace(board, agents=(unpriced, *board.agents[1:])),
+        replace(board, trials=()),
+    ):
+        files = dict(site.board_files(empty, {}))
+        yield from (data.decode() for name, data in files.items() if name.endswith("html"))
     repeated = replace(board.published[0], runs=3)
     yield site.build_site(replace(board, published=(repeated,)))["index.html"].decode()
     links = (site.BoardLink(address="a/", title="a"), site.BoardLink(address="b/", title="b"))
@@ -63,6 +71,13 @@ def pages():
         files = dict(site.board_files(board, linked, boards=boards))
         yield files[site.BOARD].decode()
     yield svg(badge_of(score, Level.C0)).decode()
+
+
+def _long_history(facts):
+    """More publications than a page lists, and trials of two runs for each contestant."""
+    history = {name: each * 40 for name, each in facts.history.items()}
+    odd = {name: replace(one, run="9.1") for name, one in list(facts.trials.items())[::2]}
+    return replace(facts, history=history, trials={**facts.trials, **odd})
 
 
 def _with_turns(view):

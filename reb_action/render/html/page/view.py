@@ -12,6 +12,7 @@ from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
 from reb_action.render.html import pyramid
 from reb_action.render.html.page.timeline import Timeline
 from reb_action.render.lines import mark_level
+from reb_action.render.why import NOT_ASKED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,11 +30,24 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OutcomeView:
+    """An outcome in words, and its class; a level that was not requested has no emphasis."""
+
+    word: str
+    class_: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LevelView:
-    """A level; `mark` follows its outcome, one of the three observations may be there."""
+    """A level; `mark` follows its outcome, one of the three observations may be there.
+
+    `strict` and `paper` are its outcomes, as words and as classes.
+    """
 
     result: LevelResult
     spec: LevelSpec
+    strict: OutcomeView
+    paper: OutcomeView
     mark: str
     unqualified: bool
     log: str
@@ -87,13 +101,21 @@ def _level(result: LevelResult, view: View) -> LevelView:
     return LevelView(
         result=result,
         spec=spec_of(level),
-        mark=mark_level(result, view.unqualified),
+        strict=_outcome(result, result.outcome),
+        paper=_outcome(result, result.paper),
+        mark="" if result.unasked else mark_level(result, view.unqualified),
         unqualified=level in view.unqualified,
         log=view.evidence.logs.get(level, ""),
         imports=observation if isinstance(observation, ImportsObservation) else None,
         cuda=observation if isinstance(observation, CudaObservation) else None,
         run=observation if isinstance(observation, RunObservation) else None,
     )
+
+
+def _outcome(result: LevelResult, outcome: Outcome) -> OutcomeView:
+    if result.unasked:
+        return OutcomeView(word=NOT_ASKED, class_=Outcome.NOT_APPLICABLE)
+    return OutcomeView(word=outcome.replace("_", " "), class_=outcome)
 
 
 def _standing(claim: Claim) -> str:

@@ -1,4 +1,4 @@
-"""The rows of the leaderboard: one table per scoring, so that they are never mixed."""
+"""The rows by the paper's scoring: a table of its own, so that scorings are never mixed."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +8,7 @@ from reb_action.model.manifest import Level
 from reb_action.model.scoreboard import AgentScore, Published
 from reb_action.model.verdict import ClaimKind, Scoring
 from reb_action.render import shares
+from reb_action.render.html.site.leaderboard import level_field
 from reb_action.render.html.site.table import (
     LEVEL_COLUMNS,
     UNKNOWN,
@@ -17,9 +18,8 @@ from reb_action.render.html.site.table import (
     share_field,
 )
 
-STRICT_COLUMNS: Final = (Column(name="agent"), *LEVEL_COLUMNS)
 PAPER_COLUMNS: Final = (
-    Column(name="agent"),
+    Column(name="contestant"),
     Column(name="C0", title="imports missing"),
     *LEVEL_COLUMNS[1:-1],
     Column(name="C5", title="hallucinations"),
@@ -35,18 +35,11 @@ class PaperRow:
     fields: tuple[Field, ...]
 
 
-def strict_fields(score: AgentScore) -> tuple[Field, ...]:
-    """Return the shares of an agent by the strict scoring."""
-    levels = score.levels.get(Scoring.STRICT, {})
-    return tuple(share_field(levels.get(spec.level)) for spec in LEVELS)
-
-
 def paper_row(score: AgentScore) -> PaperRow:
     """Return an agent by the paper's scoring."""
-    levels = score.levels.get(Scoring.PAPER, {})
     fields = (
         imports_field(score.imports.get(Scoring.PAPER)),
-        *(share_field(levels.get(spec.level)) for spec in LEVELS[1:-1]),
+        *(level_field(score, spec.level, Scoring.PAPER) for spec in LEVELS[1:-1]),
         _hallucinations(score),
     )
     return PaperRow(score=score, published=None, fields=fields)

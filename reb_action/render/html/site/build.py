@@ -10,22 +10,33 @@ from reb_action.render import badge
 from reb_action.render.html.page import View, trial_page
 from reb_action.render.html.site.document import (
     BOARD,
+    COMPARE,
+    DOMAINS,
+    FAILURES,
     NO_BOARDS,
     NUMBERS,
     TRIALS,
     Boards,
     board_page,
+    compare_page,
+    contestant_pages,
+    domains_page,
+    failures_page,
+    make_site_board,
     trials_page,
 )
+from reb_action.render.html.site.facts import NO_BOARD_FACTS, BoardFacts
 from reb_action.render.html.site.names import badge_of, page_of
 
 
-def build_site(scoreboard: Scoreboard, views: Iterable[View] = ()) -> Mapping[str, bytes]:
+def build_site(
+    scoreboard: Scoreboard, views: Iterable[View] = (), *, facts: BoardFacts = NO_BOARD_FACTS
+) -> Mapping[str, bytes]:
     """Return the whole site; a trial without a view is listed without a page."""
     files = dict(trial_pages(views))
     named = {row.trial: page_of(row.trial) for row in scoreboard.trials}
     pages = {trial: address for trial, address in named.items() if address in files}
-    return {**dict(front_files(scoreboard, pages)), **files}
+    return {**dict(front_files(scoreboard, pages, facts=facts)), **files}
 
 
 def front_files(
@@ -33,9 +44,10 @@ def front_files(
     pages: Mapping[str, str] | None = None,
     *,
     boards: Boards = NO_BOARDS,
+    facts: BoardFacts = NO_BOARD_FACTS,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield all files but the trials' pages; `pages` are their addresses, by trial."""
-    yield from board_files(scoreboard, pages or {}, boards=boards)
+    yield from board_files(scoreboard, pages or {}, boards=boards, facts=facts)
     # GitHub Pages would otherwise run the files of a branch through Jekyll.
     yield ".nojekyll", b""
     for score in scoreboard.agents:
@@ -54,12 +66,22 @@ def board_files(
     *,
     folder: str = "",
     boards: Boards = NO_BOARDS,
+    facts: BoardFacts = NO_BOARD_FACTS,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the two pages of a scoreboard and its numbers, below `folder`."""
+    """Yield the pages of a scoreboard and its numbers, below `folder`."""
     up = "../" * folder.count("/")
     addresses = {trial: f"{up}{address}" for trial, address in pages.items()}
-    yield f"{folder}{BOARD}", board_page(scoreboard, addresses, boards=boards).encode()
-    yield f"{folder}{TRIALS}", trials_page(scoreboard, addresses, boards=boards).encode()
+    board = make_site_board(scoreboard, addresses, boards=boards, facts=facts)
+    for name, page in (
+        (BOARD, board_page),
+        (TRIALS, trials_page),
+        (DOMAINS, domains_page),
+        (FAILURES, failures_page),
+        (COMPARE, compare_page),
+    ):
+        yield f"{folder}{name}", page(board).encode()
+    for name, text in contestant_pages(board):
+        yield f"{folder}{name}", text.encode()
     yield f"{folder}{NUMBERS}", documents.encode(scoreboard, kind="scoreboard")
 
 

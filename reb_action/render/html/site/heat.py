@@ -1,13 +1,12 @@
-"""The heat maps: repositories by levels, one map for each agent."""
+"""The heat map of a contestant: repositories by levels."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from reb_action.judge.levels import LEVELS
-from reb_action.model.scoreboard import Scoreboard, TrialRow
-from reb_action.render.contestants import title_of
+from reb_action.model.scoreboard import TrialRow
 from reb_action.render.html.site.table import LEVEL_COLUMNS, Column, Field, outcome_field
 
 HEAT_COLUMNS: Final = (Column(name="repository"), *LEVEL_COLUMNS, Column(name="trials"))
@@ -38,19 +37,13 @@ class HeatMap:
     rows: tuple[HeatRow, ...]
 
 
-def heat_maps(scoreboard: Scoreboard, pages: Mapping[str, str]) -> tuple[HeatMap, ...]:
-    """Return a map for each agent that has trials, in the order of the leaderboard."""
-    trials: dict[str, dict[str, list[TrialRow]]] = defaultdict(lambda: defaultdict(list))
-    for trial in scoreboard.trials:
-        trials[title_of(trial)][trial.repository].append(trial)
-    ordered = (agent for agent in map(title_of, scoreboard.agents) if agent in trials)
-    return tuple(
-        HeatMap(
-            agent=agent,
-            rows=tuple(_row(name, rows, pages) for name, rows in sorted(trials[agent].items())),
-        )
-        for agent in dict.fromkeys((*ordered, *trials))
-    )
+def heat_map(agent: str, trials: Iterable[TrialRow], pages: Mapping[str, str]) -> HeatMap:
+    """Return the map of one contestant."""
+    repositories: defaultdict[str, list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        repositories[trial.repository].append(trial)
+    rows = (_row(name, of, pages) for name, of in sorted(repositories.items()))
+    return HeatMap(agent=agent, rows=tuple(rows))
 
 
 def _row(repository: str, trials: list[TrialRow], pages: Mapping[str, str]) -> HeatRow:

@@ -20,6 +20,11 @@ def folder_of(score: AgentScore) -> str:
     return safe_name(agent if model is None else f"{agent}--{model}")
 
 
+def contestant_page(score: AgentScore) -> str:
+    """Return the address of a contestant's page, from the root of the site."""
+    return f"contestants/{folder_of(score)}.html"
+
+
 def page_of(trial: str) -> str:
     """Return the address of a trial's page, from the root of the site."""
     return f"trials/{safe_name(trial)}.html"

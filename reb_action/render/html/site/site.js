@@ -18,41 +18,57 @@ function compare(a, b) {
     : String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
-function sort(table, column, order) {
+// Rows of several tables are sorted together, and each table keeps its number of rows.
+function sort(tables, column, order) {
   const sign = order === "descending" ? -1 : 1;
-  const keyed = all("tbody > tr", table).map((row) => [key(row, column), row]);
+  const counts = tables.map((table) => table.tBodies[0].rows.length);
+  const keyed = tables.flatMap((table) => [...table.tBodies[0].rows].map((row) => [key(row, column), row]));
   keyed.sort(([a], [b]) =>
     a === null || b === null ? (a === null) - (b === null) : sign * compare(a, b));
-  table.tBodies[0].append(...keyed.map(([, row]) => row));
-  all("thead th", table).forEach((head, at) => {
-    if (at === column) head.setAttribute("aria-sort", order);
-    else head.removeAttribute("aria-sort");
+  let at = 0;
+  tables.forEach((table, number) => {
+    table.tBodies[0].append(...keyed.slice(at, (at += counts[number])).map(([, row]) => row));
+    all("thead th", table).forEach((head, place) => {
+      if (place === column) head.setAttribute("aria-sort", order);
+      else head.removeAttribute("aria-sort");
+    });
   });
+  tables[0].closest("[data-merged]")?.classList.add("sorted");
+  document.dispatchEvent(new Event("sorted"));
 }
 
-function sortable(table) {
-  const heads = all("thead th", table);
+function sortable(tables) {
   const reversed = { ascending: "descending", descending: "ascending" };
-  heads.forEach((head, column) => {
-    const button = create("button", { type: "button" }, ...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () =>
-      sort(table, column, reversed[head.ariaSort] ?? head.dataset.first));
-  });
+  const names = all("thead th", tables[0]).map((head) =>
+    [...head.childNodes].map((node) => node.textContent.trim()));
+  for (const table of tables)
+    all("thead th", table).forEach((head, column) => {
+      const button = create("button", { type: "button" }, ...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () =>
+        sort(tables, column, reversed[head.ariaSort] ?? head.dataset.first));
+    });
   // On a phone the rows are cards without a head to press.
-  const names = heads.map((head) => [...head.firstChild.childNodes].map((node) => node.textContent));
+  const heads = all("thead th", tables[0]);
   const options = names.map((parts, at) => new Option(parts.join(" "), at));
   const select = create("select", {}, new Option("default order", "", true), ...options);
   select.addEventListener("change", () => {
-    if (select.value) sort(table, +select.value, heads[+select.value].dataset.first);
+    if (select.value) sort(tables, +select.value, heads[+select.value].dataset.first);
   });
-  table.before(create("label", { className: "sorter" }, create("span", {}, "Sort by"), select));
+  const sorter = create("label", { className: "sorter" }, create("span", {}, "Sort by"), select);
+  (tables[0].closest("[data-group]") ?? tables[0]).before(sorter);
 }
 
+const CELLS = "[data-label^=C]";
+
 function matches(row, by) {
-  if (by.agent && row.dataset.agent !== by.agent) return false;
+  const { agent, family, date, cause } = row.dataset;
+  if (by.agent && agent !== by.agent) return false;
+  if (by.family && family !== by.family) return false;
+  if (by.since && !(date >= by.since)) return false;
+  if (by.cause && !cause.split(" ").includes(by.cause)) return false;
   if (by.outcome) {
-    const cells = all(by.level ? `[data-label="${by.level}"]` : "[data-label^=C]", row);
+    const cells = all(by.level ? `[data-label="${by.level}"]` : CELLS, row);
     if (!cells.some((cell) => cell.classList.contains(by.outcome))) return false;
   }
   return !by.text || row.textContent.toLowerCase().includes(by.text.toLowerCase().trim());
@@ -64,17 +80,33 @@ function filterable(box) {
   const fields = all("[data-filter]", box);
   const apply = () => {
     const by = Object.fromEntries(fields.map((field) => [field.dataset.filter, field.value]));
-    for (const part of all("[data-section]", section))
-      part.hidden = Boolean(by.section) && part.dataset.section !== by.section;
-    const rows = all("tbody > tr", section).filter((row) => !row.closest("[hidden]:not(tr)"));
-    let shown = 0;
-    for (const row of rows) shown += !(row.hidden = !matches(row, by));
-    status.textContent = `${shown} of ${rows.length} rows shown`;
+    const counts = new Map();
+    for (const table of all("table.grid", section)) {
+      const { rows } = table.tBodies[0];
+      let shown = 0;
+      // The paper's table has no date, and its rows are not filtered by one.
+      for (const row of rows) {
+        const known = "date" in row.dataset ? by : { ...by, since: "" };
+        shown += !(row.hidden = !matches(row, known));
+      }
+      const group = table.closest("[data-group]");
+      if (group) group.hidden = !shown;
+      const [of, sum] = counts.get(table.dataset.unit) ?? [0, 0];
+      counts.set(table.dataset.unit, [of + rows.length, sum + shown]);
+    }
+    status.textContent = [...counts].map(([unit, [of, sum]]) => `${sum} of ${of} ${unit}`).join(", ");
   };
+  for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
+    for (const field of fields) if (field.dataset.filter === name) field.value = value;
   for (const field of fields) field.addEventListener("input", apply);
+  document.addEventListener("sorted", apply);
   box.hidden = false;
   apply();
 }
 
-all("table.grid").forEach(sortable);
+for (const section of all("section")) {
+  const tables = all("table.grid", section);
+  if ("merged" in section.dataset && tables.length) sortable(tables);
+  else for (const table of tables) sortable([table]);
+}
 all(".controls").forEach(filterable);

@@ -11,6 +11,7 @@ from reb_action.model.scoreboard import Cell, Imports, Known, Share
 from reb_action.model.verdict import Scoring
 from reb_action.render import shares
 from reb_action.render.outcomes import UNQUALIFIED, mark_outcome
+from reb_action.render.why import NOT_ASKED
 
 _RANK: Final = {
     Outcome.PASSED: 4,
@@ -19,6 +20,7 @@ _RANK: Final = {
     Outcome.INVALID: 1,
     Outcome.NOT_APPLICABLE: 0,
 }
+NOTHING: Final = "\N{EN DASH}"
 UNKNOWN: Final = ""
 """The sort key of an unknown number: it comes last in both orders."""
 
@@ -108,7 +110,7 @@ def mean_field(known: Known, judged: int, show: Callable[[float], str]) -> Field
 def outcome_field(cells: Sequence[Cell]) -> Field:
     """Return the outcome of one level, in one attempt or in several."""
     if not cells:
-        return Field(text="missing", key=UNKNOWN, class_="missing")
+        return Field(text=NOT_ASKED, key=UNKNOWN, class_="missing")
     outcomes = {(cell.outcome, cell.paper, cell.qualified) for cell in cells}
     return _same(*outcomes.pop()) if len(outcomes) == 1 else _several(cells)
 

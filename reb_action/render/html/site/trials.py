@@ -1,14 +1,17 @@
 """The rows of the table of all trials, and what it can be filtered by."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from reb_action.corpus.domains import find_family
 from reb_action.judge.levels import LEVELS
 from reb_action.model.manifest import Outcome
 from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.render.contestants import title_of
 from reb_action.render.escape import clean
+from reb_action.render.html.site.facts import BoardFacts, TrialFacts
+from reb_action.render.html.site.failures import count_causes
 from reb_action.render.html.site.table import (
     LEVEL_COLUMNS,
     UNKNOWN,
@@ -25,6 +28,7 @@ TRIAL_COLUMNS: Final = (
     Column(name="first failure"),
     Column(name="agent time"),
     Column(name="cost", title="USD"),
+    Column(name="measured", first="descending"),
 )
 _REASON: Final = 110
 
@@ -48,11 +52,43 @@ class TrialLine:
     failure: Failure | None
     seconds: Field
     cost: Field
+    facts: TrialFacts
+    family: str
+    causes: str
 
 
-def trial_lines(scoreboard: Scoreboard, pages: Mapping[str, str]) -> tuple[TrialLine, ...]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """The trials of one repository, which have a table of their own.
+
+    A browser lays out only the tables that are in sight, so thousands of trials open at once.
+    """
+
+    repository: str
+    domain: str
+    lines: tuple[TrialLine, ...]
+
+
+def trial_lines(
+    scoreboard: Scoreboard, pages: Mapping[str, str], facts: BoardFacts
+) -> tuple[TrialLine, ...]:
     """Return a row for every trial that has a verdict."""
-    return tuple(_line(trial, pages) for trial in scoreboard.trials)
+    return tuple(_line(trial, pages, facts.of(trial.trial)) for trial in scoreboard.trials)
+
+
+def group_lines(lines: Iterable[TrialLine]) -> tuple[Group, ...]:
+    """Return the rows by repository."""
+    groups: dict[str, list[TrialLine]] = {}
+    for line in lines:
+        groups.setdefault(line.trial.repository, []).append(line)
+    return tuple(
+        Group(
+            repository=repository,
+            domain=rows[0].facts.domain.replace("_", " "),
+            lines=tuple(rows),
+        )
+        for repository, rows in sorted(groups.items())
+    )
 
 
 def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
@@ -61,7 +97,8 @@ def agents(scoreboard: Scoreboard) -> tuple[str, ...]:
     return tuple(dict.fromkeys(every))
 
 
-def _line(trial: TrialRow, pages: Mapping[str, str]) -> TrialLine:
+def _line(trial: TrialRow, pages: Mapping[str, str], facts: TrialFacts) -> TrialLine:
+    causes = {row.cause for row in count_causes((trial,))}
     return TrialLine(
         trial=trial,
         agent=title_of(trial),
@@ -73,6 +110,9 @@ def _line(trial: TrialRow, pages: Mapping[str, str]) -> TrialLine:
         failure=_first_failure(trial),
         seconds=_number(trial.seconds, duration(trial.seconds or 0)),
         cost=_cost(trial.usage_bounds("cost_usd")),
+        facts=facts,
+        family=find_family(facts.domain).key,
+        causes=" ".join(sorted(causes)),
     )
 
 
