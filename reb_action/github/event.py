@@ -16,6 +16,8 @@ from reb_action.model.github import RunOrder, Server
 _HEADS: Final[Mapping[str, tuple[str, ...]]] = {
     "pull_request": ("pull_request", "head", "sha"),
     "pull_request_target": ("pull_request", "head", "sha"),
+    "pull_request_review": ("pull_request", "head", "sha"),
+    "pull_request_review_comment": ("pull_request", "head", "sha"),
     "merge_group": ("merge_group", "head_sha"),
     "workflow_run": ("workflow_run", "head_sha"),
 }

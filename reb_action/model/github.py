@@ -10,8 +10,8 @@ from typing import Final
 
 COMMENT_CHARACTERS: Final = 65_536
 """A comment's body, in code points, its marker among them."""
-MARKER_CHARACTERS: Final = 160
-"""Characters of a body that are reserved for the line of the marker."""
+MARKER_CHARACTERS: Final = 320
+"""Characters of a body that are reserved for the two lines of the marker."""
 CHECK_BYTES: Final = 65_535
 """A check run's summary, and its text: documented as characters, enforced in UTF-8 bytes."""
 ANNOTATIONS_PER_REQUEST: Final = 50

@@ -15,7 +15,8 @@ from reb_action.github.api.client import Client
 from reb_action.github.commands import format_warning, write_outputs, write_summary
 from reb_action.github.context import Context, read_context
 from reb_action.judge.gate import FailOn
-from reb_action.model.github import Pacing
+from reb_action.model.event import Occasion
+from reb_action.model.github import Effect, Pacing
 from reb_action.model.manifest import Level
 from reb_action.model.progress import Progress
 from reb_action.publish import content, delivery, run
@@ -61,9 +62,26 @@ def publish_this_run(
     except DocumentError as error:
         yield delivery.fault("read the run", str(error))
         return
+    if job.options.comment is not CommentMode.OFF and _has_newer_commits(client, occasion):
+        yield delivery.note("no comment: the pull request has newer commits")
+        run_results = replace(run_results, occasion=replace(occasion, pull_requests=()))
     if job.options.comment is not CommentMode.OFF or job.options.checks is not ChecksMode.OFF:
         run_results = run.find_evidence(client, run_results, key=job.options.key)
     yield from _send(job, client, run_results)
+
+
+def _has_newer_commits(client: Client, occasion: Occasion) -> bool:
+    """Return whether the pull request moved on during the run; False where that is unknown."""
+    if not occasion.pull_requests or occasion.branch is None:
+        return False
+    try:
+        pulls = client.open_pulls(occasion.branch)
+    except GitHubError:
+        return False
+    heads = {pull.number: pull.head_sha for pull in pulls}
+    return any(
+        heads.get(number, occasion.commit) != occasion.commit for number in occasion.pull_requests
+    )
 
 
 def publish_other_run(
@@ -92,7 +110,7 @@ def report_writes(
     """
     faults: list[str] = []
     urls: dict[str, str] = {}
-    unread = False
+    unread = outdated = False
     for result in results:
         unread = unread or result.unread
         if result.fault is not None:
@@ -100,13 +118,17 @@ def report_writes(
             tell(format_warning(log(result.fault, limit=4000)))
         elif result.written is None:
             tell(log(result.what))
+        elif result.written.effect is Effect.OUTDATED:
+            outdated = True
+            tell(format_warning(log(f"{result.what}: not written, a newer run was there first")))
         else:
-            urls.setdefault(result.what.split()[0], result.written.url)
+            if result.written.url:
+                urls.setdefault(result.what.split()[0], result.written.url)
             tell(log(f"{result.what}: {result.written.effect} {result.written.url}"))
     write_outputs(
         context,
         {
-            "published": "true" if urls and not faults else "false",
+            "published": "true" if urls and not faults and not outdated else "false",
             "comment-url": urls.get("comment", ""),
             "leaderboard-url": urls.get("leaderboard", ""),
         },
@@ -139,7 +161,13 @@ def check_regression(
 
 
 def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult]:
-    """Send all writes; the leaderboard's branch is fetched into a folder that is removed."""
+    """Send all writes; the leaderboard's branch is fetched into a folder that is removed.
+
+    A run that planned no trial has nothing to say: it does not touch what earlier runs wrote.
+    """
+    if not results.plan.trials:
+        yield delivery.note("nothing is published: the run planned no trial")
+        return
     with TemporaryDirectory() as scratch:
         yield from delivery.send_writes(
             client,

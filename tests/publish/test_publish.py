@@ -104,6 +104,8 @@ EVENTS = [
     ("workflow_dispatch", {}, {}, runs.MERGE),
     ("push", {}, {"GITHUB_REF": "refs/tags/v1"}, runs.MERGE),
     ("pull_request", pull_request(), {"GITHUB_REF": "refs/pull/1/merge"}, SHA),
+    ("pull_request_review", pull_request(), {"GITHUB_REF": "refs/pull/1/merge"}, SHA),
+    ("pull_request_review_comment", pull_request(), {"GITHUB_REF": "refs/pull/1/merge"}, SHA),
     ("merge_group", {"merge_group": {"head_sha": SHA, "head_ref": "refs/heads/q"}}, {}, SHA),
     (
         "workflow_run",
@@ -159,12 +161,15 @@ def test_older_run_leaves_a_newer_comment_alone(api, tmp_path):
     assert "run=9" in bodies(api)[1]
 
 
-def test_second_attempt_updates_what_the_first_one_wrote(api, tmp_path):
+def test_second_attempt_updates_the_comment_and_has_check_runs_of_its_own(api, tmp_path):
     for attempt in ("1", "2"):
         env = {"GITHUB_RUN_ATTEMPT": attempt}
         done = here(api, tmp_path, event="pull_request", payload=pull_request(), env=env)
     assert ("comment on #1", "updated") in done
-    assert len(api.world.checks) == 6
+    # GitHub shows the newest of a name, and annotations of the first attempt cannot be removed.
+    assert [one["external_id"] for one in api.world.checks.values()] == [
+        f"reb:7.{attempt}:C{level}" for attempt in (1, 2) for level in range(6)
+    ]
     assert len(api.world.comments) == 1
 
 
@@ -353,3 +358,33 @@ def test_pages_beyond_the_room_are_left_out_and_not_linked(api, tmp_path, monkey
     assert {path for path in whole if path not in files} == {f"trials/{VIM}/7.1.html"}
     assert f"trials/{VIM}/7.1.html" not in files["trials.html"].decode()
     assert "Vim" in files["trials.html"].decode()
+
+
+def test_a_run_that_planned_no_trial_writes_nothing(api, tmp_path):
+    done = here(api, tmp_path, event="pull_request", payload=pull_request(), names=())
+    assert done == [("nothing is published: the run planned no trial", "-")]
+    assert (api.world.checks, api.world.comments, api.writes()) == ({}, {}, [])
+
+
+def test_a_pull_request_that_moved_on_gets_no_comment_of_an_old_commit(api, tmp_path):
+    api.world.add_pull(1, sha=OTHER_SHA, branch="topic")
+    done = here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False)
+    assert ("no comment: the pull request has newer commits", "-") in done
+    assert api.world.comments == {}
+    assert len(api.world.checks) == 6
+
+
+def test_a_run_that_was_overtaken_says_so_and_has_published_nothing(api, tmp_path):
+    here(api, tmp_path, event="pull_request", payload=pull_request(), leaderboard=False,
+         env={"GITHUB_RUN_ID": "9"})  # fmt: skip
+    env = environ(api, tmp_path, "pull_request", pull_request())
+    folder, lines = tmp_path / "run", []
+    results = publish.publish_this_run(
+        job(env, leaderboard=False), folder / "plan.json", folder / "artifacts", levels=LEVELS
+    )
+    publish.report_writes(results, context.read_context(env), tell=lines.append)
+    warnings = [line for line in lines if line.startswith("::warning")]
+    assert len(warnings) == 7
+    assert warnings[-1].endswith("comment on #1: not written, a newer run was there first")
+    output = (tmp_path / "output").read_text()
+    assert [line for line in output.splitlines() if line in ("true", "false")] == ["false"]

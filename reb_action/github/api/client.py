@@ -50,6 +50,10 @@ class Client:
         """Return the open pull requests of a run, the oldest first."""
         return runs.pull_requests(self._transport, run)
 
+    def open_pulls(self, branch: str) -> tuple[PullRequest, ...]:
+        """Return the open pull requests of a branch of this repository."""
+        return runs.open_pulls(self._transport, branch)
+
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:
         """Return every artifact of all attempts of a run; one name may stand twice."""
         return runs.artifacts(self._transport, run_id)

@@ -36,10 +36,11 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
     """
     what = f"write the comment on #{comment.number}"
     call = Call(path="", what=what, need=Need.PULLS_WRITE)
-    body = f"{marker(comment.key, comment.order)}\n{comment.body}"
+    mark = marker(comment.key, comment.order)
+    # Twice: whoever edits the comment may remove one of the two lines.
+    body = f"{mark}\n{comment.body}\n{mark}"
 
-    def attempt() -> Written:
-        found = _ours(transport, call, comment, author)
+    def attempt(found: tuple[_Found, ...]) -> Written:
         if not found and not comment.create:
             return Written(effect=Effect.UNWANTED, url="")
         if not found:
@@ -52,7 +53,17 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
             found = tuple(one for one in found if one.id != mine)
         return _settle(transport, call, found, body=body, order=comment.order)
 
-    return transport.until_known(attempt, what=what)
+    def attempt_again() -> Written:
+        found = _ours(transport, call, comment, author)
+        try:
+            return attempt(found)
+        except RefusedError as error:
+            # Somebody deleted the comment after it was listed: then it is made again.
+            if error.fault is not Fault.MISSING or not found:
+                raise
+        return attempt(_ours(transport, call, comment, author))
+
+    return transport.until_known(attempt_again, what=what)
 
 
 def _settle(
@@ -87,7 +98,8 @@ def _login(comment: Json) -> str | None:
 
 def _found(comment: Json, key: str) -> _Found | None:
     body = (maybe_text(comment, "body") or "").replace("\r\n", "\n")
-    match = _MARKER.fullmatch(body.split("\n", 1)[0])
+    ends = (body.split("\n", 1)[0], body.rstrip("\n").rpartition("\n")[2])
+    match = next((match for end in ends if (match := _MARKER.fullmatch(end))), None)
     if match is None or match[1] != key:
         return None
     order = RunOrder(run_id=int(match[2]), attempt=int(match[3]))

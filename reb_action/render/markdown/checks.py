@@ -1,5 +1,6 @@
 """Check runs: one for each level over the whole matrix, or one for each trial."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -29,6 +30,7 @@ from reb_action.render.tables import other
 from reb_action.score.base import find_failed, list_worse
 
 _TRUNCATED: Final = "\n\nTruncated: see the job summary and the artifacts for the rest.\n"
+_FOUR_BYTES: Final = re.compile(r"[\U00010000-\U0010ffff]")
 _AGENTS: Final = 200
 _MESSAGE: Final = 2000
 _REASON: Final = 400
@@ -68,11 +70,16 @@ def conclude(report: RunReport, outcomes: Outcomes) -> Conclusion:
 
 def truncate(text: str) -> str:
     """Return text of at most CHECK_BYTES in UTF-8: whole lines, and a note if some are cut."""
-    data = text.encode("utf-8", "replace")
+    data = _plain(text).encode("utf-8", "replace")
     if len(data) <= CHECK_BYTES:
         return data.decode()
     kept = data[: CHECK_BYTES - len(_TRUNCATED)].rpartition(b"\n")[0]
     return kept.decode("utf-8", "ignore") + _TRUNCATED
+
+
+def _plain(text: str) -> str:
+    """Return text without characters of four bytes, which GitHub refuses in some fields."""
+    return _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _level_check(report: RunReport, level: Level) -> CheckRun:
@@ -104,18 +111,21 @@ def _trial_check(report: RunReport, row: TrialRow) -> CheckRun:
 
 def _missing_check(report: RunReport, trial: str, reason: str) -> CheckRun:
     check = _check(report, trial, dict.fromkeys(report.levels, (Outcome.INVALID,)))
-    return replace(check, summary=f"There is no verdict: {markdown(reason)}. Run this trial again.")
+    return replace(
+        check, summary=_plain(f"There is no verdict: {markdown(reason)}. Run this trial again.")
+    )
 
 
 def _check(report: RunReport, name: str, outcomes: Outcomes, *, title: str = "") -> CheckRun:
     text = _headline([outcome for of_level in outcomes.values() for outcome in of_level])
     mark = "unverified (fork workflow): " if report.unverified else ""
+    what = _plain(clean(name, limit=150))
     return CheckRun(
-        name=f"{report.key} / {clean(name, limit=150)}",
+        name=f"{report.key} / {what}",
         head_sha=report.commit,
-        external_id=f"reb:{report.run.run_id}:{clean(name, limit=150)}",
+        external_id=f"reb:{report.run.run_id}.{report.run.attempt}:{what}",
         conclusion=conclude(report, outcomes),
-        title=clean(f"{mark}{title}{': ' if title else ''}{text}", limit=TITLE_CHARACTERS),
+        title=_plain(clean(f"{mark}{title}{': ' if title else ''}{text}", limit=TITLE_CHARACTERS)),
         summary="",
         details_url=report.run_url,
     )
@@ -199,6 +209,6 @@ def _trial_annotations(report: RunReport, levels: tuple[Level, ...]) -> Iterator
                 start_line=1,
                 end_line=1,
                 level=AnnotationLevel.WARNING,
-                message="\n".join(messages),
-                title=clean(row.trial, limit=TITLE_CHARACTERS),
+                message=_plain("\n".join(messages)),
+                title=_plain(clean(row.trial, limit=TITLE_CHARACTERS)),
             )

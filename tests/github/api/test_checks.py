@@ -128,7 +128,9 @@ def test_what_differs_is_brought_up_to_date(api, change):
     client_of(api).check_run(replace(CHECK, annotations=notes(1)))
     wanted = replace(CHECK, **{"annotations": notes(1), **change})
     assert client_of(api).check_run(wanted).effect == "updated"
-    (check,) = api.world.checks.values()
+    # Annotations cannot be removed: other results are a new check run, which GitHub shows instead.
+    assert len(api.world.checks) == (1 if "annotations" in change else 2)
+    check = api.world.checks[max(api.world.checks)]
     seen = (check["conclusion"], *check["output"].values(), len(check["annotations"]))
     assert seen == (
         wanted.conclusion,
@@ -217,3 +219,30 @@ def test_it_works_on_an_enterprise_server(enterprise_api):
     check = replace(CHECK, annotations=notes(51))
     effects = [client_of(enterprise_api).check_run(check).effect for _ in range(2)]
     assert (effects, len(lines(enterprise_api))) == (["created", "unchanged"], 51)
+
+
+def test_a_second_attempt_shows_none_of_the_first_ones_annotations(api):
+    client = client_of(api)
+    client.check_run(replace(CHECK, external_id="reb:7.1:C0", annotations=notes(2)))
+    passed = replace(CHECK, external_id="reb:7.2:C0", conclusion=Conclusion.SUCCESS)
+    assert client.check_run(passed).effect == "created"
+    newest = api.world.checks[max(api.world.checks)]
+    assert (newest["conclusion"], newest["annotations"]) == ("success", [])
+    first = replace(CHECK, external_id="reb:7.1:C0", annotations=notes(2))
+    assert client.check_run(first).effect == "outdated"
+
+
+def test_other_results_of_one_attempt_show_no_old_annotation(api):
+    client = client_of(api)
+    client.check_run(replace(CHECK, annotations=notes(2)))
+    client.check_run(replace(CHECK, conclusion=Conclusion.SUCCESS, title="4 of 4 passed"))
+    newest = api.world.checks[max(api.world.checks)]
+    assert (newest["conclusion"], newest["annotations"]) == ("success", [])
+
+
+@pytest.mark.parametrize("bad", [0, 49, 50, 77, 119])
+def test_a_refused_annotation_costs_neither_the_check_run_nor_the_others(api, bad):
+    every = list(notes(120))
+    every[bad] = replace(every[bad], title="x" * 256)
+    assert client_of(api).check_run(replace(CHECK, annotations=tuple(every))).effect == "created"
+    assert lines(api) == [number + 1 for number in range(120) if number != bad]

@@ -32,9 +32,14 @@ def bodies(api, login=BOT):
     return [one["body"] for one in api.world.comments.values() if one["login"] == login]
 
 
+def whole(text, order):
+    """Return a comment with its marker above and below."""
+    return f"{marker('bench', order)}\n{text}\n{marker('bench', order)}"
+
+
 def test_a_comment_starts_with_its_marker(api):
     written = client_of(api).comment(comment("text"))
-    assert bodies(api) == ["<!-- researchenvbench:v1 key=bench run=7 attempt=1 -->\ntext"]
+    assert bodies(api) == [whole("text", OLD)]
     url = "https://github.sample/octo/bench/pull/1#issuecomment-101"
     assert written == Written(effect="created", url=url)
 
@@ -42,7 +47,7 @@ def test_a_comment_starts_with_its_marker(api):
 def test_a_newer_run_writes_into_the_same_comment(api):
     client_of(api).comment(comment("old"))
     assert client_of(api).comment(comment("new", order=NEW)).effect == "updated"
-    assert bodies(api) == [f"{marker('bench', NEW)}\nnew"]
+    assert bodies(api) == [whole("new", NEW)]
 
 
 def test_the_same_again_writes_nothing(api):
@@ -59,7 +64,7 @@ def test_an_older_run_that_ends_later_writes_nothing(api, late):
     newer = client_of(api).comment(comment("new", order=NEW))
     written = client_of(api).comment(comment("old", order=late))
     assert written == Written(effect="outdated", url=newer.url)
-    assert bodies(api) == [f"{marker('bench', NEW)}\nnew"]
+    assert bodies(api) == [whole("new", NEW)]
 
 
 def test_a_second_attempt_is_newer_than_the_first(api):
@@ -87,7 +92,7 @@ def test_somebody_elses_marker_is_not_ours(api, mine_first):
     for login, body in reversed(writers) if mine_first else writers:
         api.world.add_comment(body, login=login)
     assert client_of(api).comment(comment("new", order=NEW)).effect == "updated"
-    assert bodies(api) == [f"{marker('bench', NEW)}\nnew"]
+    assert bodies(api) == [whole("new", NEW)]
     assert bodies(api, "mallory") == [spoofed]
 
 
@@ -106,11 +111,12 @@ def test_somebody_elses_marker_is_not_ours(api, mine_first):
 def test_our_own_comments_without_the_marker_on_top_are_left_alone(api, body):
     api.world.add_comment(body, login=BOT)
     assert client_of(api).comment(comment("new")).effect == "created"
-    assert bodies(api) == [body, f"{marker('bench', OLD)}\nnew"]
+    assert bodies(api) == [body, whole("new", OLD)]
 
 
 def test_lines_that_were_edited_in_a_browser_are_read_as_ours(api):
-    api.world.add_comment(f"{marker('bench', OLD)}\r\nold", login=BOT)
+    text = whole("old", OLD).replace("\n", "\r\n")
+    api.world.add_comment(text, login=BOT)
     assert client_of(api).comment(comment("old")).effect == "unchanged"
 
 
@@ -180,7 +186,7 @@ def test_a_copy_that_is_gone_already_does_not_matter(api):
 
 @pytest.mark.parametrize("letter", ["x", "é", "\N{GRINNING FACE}"])
 def test_a_body_at_the_limit_is_counted_in_characters(api, letter):
-    most = COMMENT_CHARACTERS - len(marker("bench", OLD)) - 1
+    most = COMMENT_CHARACTERS - 2 * (len(marker("bench", OLD)) + 1)
     assert client_of(api).comment(comment(letter * most)).effect == "created"
     with pytest.raises(RefusedError) as caught:
         client_of(api).comment(comment(letter * (most + 1), order=NEW))
@@ -192,7 +198,7 @@ def test_a_body_at_the_limit_is_counted_in_characters(api, letter):
 
 def test_the_longest_marker_leaves_what_is_promised():
     longest = marker("k" * 64, RunOrder(run_id=10**20 - 1, attempt=10**9 - 1))
-    assert len(longest) + 1 == 141 <= MARKER_CHARACTERS
+    assert 2 * (len(longest) + 1) == 282 <= MARKER_CHARACTERS
 
 
 def test_an_issue_that_does_not_exist_is_told(api):
@@ -218,3 +224,25 @@ def test_without_create_a_comment_is_brought_up_to_date_and_none_is_made(api):
     client.comment(comment("old"))
     assert client.comment(quiet).effect == "updated"
     assert [body.split("\n")[1] for body in bodies(api)] == ["news"]
+
+
+def test_a_comment_whose_first_line_was_removed_is_still_ours(api):
+    client_of(api).comment(comment("old"))
+    (only,) = api.world.comments.values()
+    only["body"] = only["body"].split("\n", 1)[1]
+    assert client_of(api).comment(comment("new", order=NEW)).effect == "updated"
+    assert bodies(api) == [whole("new", NEW)]
+
+
+def test_a_comment_that_is_deleted_between_read_and_write_is_made_again(api, monkeypatch):
+    client_of(api).comment(comment("old"))
+    settle = comments._settle
+
+    def delete_first(*arguments, **named):
+        api.world.comments.clear()
+        monkeypatch.setattr(comments, "_settle", settle)
+        return settle(*arguments, **named)
+
+    monkeypatch.setattr(comments, "_settle", delete_first)
+    assert client_of(api).comment(comment("new", order=NEW)).effect == "created"
+    assert bodies(api) == [whole("new", NEW)]

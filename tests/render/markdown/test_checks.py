@@ -36,7 +36,7 @@ def with_outcomes(board, *outcomes):
 def test_one_check_for_each_level(board):
     checks = level_checks(edition(board))
     assert [one.name for one in checks] == [f"researchenvbench / C{n}" for n in range(6)]
-    assert [one.external_id for one in checks] == [f"reb:7:C{n}" for n in range(6)]
+    assert [one.external_id for one in checks] == [f"reb:7.2:C{n}" for n in range(6)]
     assert {(one.head_sha, one.details_url) for one in checks} == {(COMMIT, RUN_URL)}
     assert [one.title for one in checks] == [
         "static integrity: 22 of 35 passed, 1 unseen",
@@ -141,7 +141,7 @@ def test_one_check_for_each_trial_and_each_missing_one(board):
     checks = trial_checks(edition(board, fail_on="C0"))
     assert len(checks) == 36
     assert checks[0].name == "researchenvbench / NVIDIA__kvpress.claude-code.1"
-    assert checks[0].external_id == "reb:7:NVIDIA__kvpress.claude-code.1"
+    assert checks[0].external_id == "reb:7.2:NVIDIA__kvpress.claude-code.1"
     assert (checks[0].conclusion, checks[0].title) == ("failure", "1 of 6 passed")
     assert "| C2 | CUDA alignment | passed |" in checks[0].summary
     assert checks[3].conclusion == "success"
@@ -153,8 +153,8 @@ def test_one_check_for_each_trial_and_each_missing_one(board):
 
 @pytest.mark.parametrize("length", range(CHECK_BYTES - 3, CHECK_BYTES + 4))
 def test_text_is_cut_by_bytes_on_whole_lines(length):
-    """A character of four bytes lies across the limit, wherever the text begins."""
-    text = "x" * (length % 4) + "\n" + "\N{ROCKET}" * (length // 8) + "\n" + "y" * (length // 2)
+    """A character of three bytes lies across the limit, wherever the text begins."""
+    text = "x" * (length % 3) + "\n" + "\N{EURO SIGN}" * (length // 6) + "\n" + "y" * (length // 2)
     cut = truncate(text)
     assert len(cut.encode()) <= CHECK_BYTES
     if len(text.encode()) <= CHECK_BYTES:
@@ -193,3 +193,11 @@ def test_nobody_else_speaks_in_a_check(board):
             assert set(seen.links) <= {f"{RUN_URL}#artifacts", BASE_URL}
         assert "\n" not in check.name + check.title
         assert "\u202e" not in check.name + check.title + check.external_id
+
+
+def test_no_character_of_four_bytes_is_left(board):
+    crowd = renamed(board, lambda text: f"{text}\N{ROCKET}" if text else "")
+    files = {row.trial: "bench/tiny.yaml" for row in crowd.trials}
+    told = edition(crowd, base=flipped(crowd), files=files)
+    for check in (*level_checks(told), *trial_checks(told)):
+        assert max(map(ord, repr(check))) < 0x10000
