@@ -10,9 +10,7 @@ from reb_action.errors import UsageError
 from reb_action.model.plan import Entry, PlannedTrial
 from reb_action.model.quantity import count
 from reb_action.workflow.deadline import RESERVE_SECONDS
-
-MATRIX_LIMIT: Final = 256
-"""Maximum jobs of one matrix: GitHub's documentation, "Workflow syntax", strategy.matrix."""
+from reb_action.workflow.platform_limits import MATRIX_LIMIT
 
 _SPREAD: Final = 1.25
 _SETUP_SECONDS: Final = 300

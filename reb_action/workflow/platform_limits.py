@@ -10,6 +10,8 @@ from reb_action.model.quantity import count
 from reb_action.results import plan_file
 from reb_action.workflow.safety import is_hosted, parse_labels
 
+MATRIX_LIMIT: Final = 256
+"""Maximum jobs of one matrix: GitHub's documentation, "Workflow syntax", strategy.matrix."""
 OUTPUT_BYTES: Final = 1_000_000
 """Outputs of one job, approximated in UTF-16: GitHub's documentation, "Passing job outputs"."""
 STRING_BYTES: Final = 128 * 1024
