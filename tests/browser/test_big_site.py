@@ -46,10 +46,13 @@ def test_page_loads_in_time_fits_and_has_no_finding(browser, folder, page):
             assert browser.run(load) < SECONDS
             assert browser.run("document.documentElement.scrollWidth") == width
             assert browser.complaints == []
-        if page != "trials.html":  # axe takes minutes for 26,000 cells; test_site.py has it small
-            browser.run(f"{checker};0")
-            told = "violations.map(one => [one.id, one.nodes.map(node => node.html)])"
-            assert browser.run(f"axe.run().then(did => did.{told})") == []
+        browser.run(f"{checker};0")
+        told = "violations.map(one => [one.id, one.nodes.map(node => node.html)])"
+        # Of the tables of trials the first two: the checker takes minutes for all 26,000 cells. It
+        # takes what is laid out when it scrolls for something above the foot, which all pages have.
+        part = "{exclude: [['.group:nth-of-type(n + 4)'], ['footer']]}"
+        part = part if page == "trials.html" else ""
+        assert browser.run(f"axe.run({part}).then(did => did.{told})") == []
 
 
 def test_thousands_of_trials_are_filtered_and_sorted(browser, folder):
