@@ -122,7 +122,7 @@ class LocalSandbox:
             command,
             marker=format_marker(self._trace),
             mode=isolation.find_isolation(),
-            folder=str(Path(self._spec.mount).resolve().parent),
+            folder=str(_find_trial(Path(self._spec.mount).resolve())),
             writable=str(self._root),
         )
         code = None
@@ -237,6 +237,12 @@ class LocalSandbox:
 
     def _is_own(self, trace: Trace) -> bool:
         return (trace.session, trace.mount) == (self._trace.session, self._trace.mount)
+
+
+def _find_trial(mount: Path) -> Path:
+    """Return the folder of a trial from that of its mount: its results lie beside its scratch."""
+    work = mount.parent
+    return work if work.parent == work.parent.parent else work.parent
 
 
 def _find_existing(folder: Path) -> Path:

@@ -2,13 +2,15 @@
 
 import os
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reb_action.sandbox import select
 from reb_action.sandbox.local.isolation import Isolation, find_isolation
-from reb_action.sandbox.protocol import Command, Sandbox
-from tests.support.sandbox_fixtures import shell
+from reb_action.sandbox.protocol import Command, Kind, Sandbox
+from tests.support.sandbox_fixtures import shell, spec_for
 
 pytestmark = pytest.mark.skipif(
     find_isolation() is Isolation.NONE, reason="this machine allows no PID namespaces"
@@ -97,4 +99,23 @@ def test_what_the_harness_has_beside_the_sandbox_is_read_only(scratch: Sandbox, 
     ended = shell(scratch, f"for d in {places}; do touch $d/reb-probe 2>/dev/null && echo $d; done")
     Path("/tmp/reb-probe").unlink()
     assert ended.stdout.decode().split() == [layout.home, "/tmp"]
-    assert b"busy" in shell(scratch, f"mv {tmp_path} {tmp_path}-other").stderr
+    assert b"Read-only" in shell(scratch, f"mv {tmp_path} {tmp_path}-other").stderr
+
+
+def test_results_of_a_trial_are_read_only_to_what_it_measures(tmp_path: Path):
+    folder = tmp_path / "trial"
+    spec = spec_for(Kind.LOCAL, tmp_path)
+    work = folder / "work"
+    spec = replace(spec, mount=str(work / "mount"), scratch=str(work / "sandbox"))
+    (folder / "levels").mkdir(parents=True)
+    (folder / "levels" / "C0.json").touch()
+    sandbox = select.start(spec)
+    try:
+        shell(sandbox, f"echo x >> {folder}/levels/C0.json; touch {folder}/new {tmp_path}/other")
+        assert b"busy" in shell(sandbox, f"mv {folder} {folder}-other").stderr
+    finally:
+        sandbox.remove()
+    assert (folder / "levels" / "C0.json").read_bytes() == b""
+    assert sorted(path.name for path in folder.iterdir()) == ["levels", "work"]
+    # The folders of other trials are beside it: files of this machine.
+    assert (tmp_path / "other").exists()
