@@ -16,10 +16,13 @@ from typing import Final
 from reb_action.model.manifest import GPU_LEVELS, RUN_LEVELS, Framework, Level, Oracle
 from reb_action.qualify import other_cards
 
-# The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent.
+# The modules of a distribution, as the text of {name: None}: a None in sys.modules is absent. A
+# distribution may spell its name in another way than its requirement; one without modules fails.
 _NAMES: Final = (
-    "import importlib.metadata as m, sys; found = m.packages_distributions().items(); "
-    "print({name: None for name, owners in found if sys.argv[1] in owners})"
+    "import importlib.metadata as m, re, sys; found = m.packages_distributions().items(); "
+    "plain = lambda name: re.sub('[-_.]+', '-', name).lower(); key = plain(sys.argv[1]); "
+    "names = {name: None for name, owners in found if key in map(plain, owners)}; "
+    "print(names or sys.exit(f'{key} has no module here'))"
 )
 # An entry point may choose its GPUs itself: its choice is overridden.
 _VISIBLE: Final = (

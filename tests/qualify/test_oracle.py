@@ -180,3 +180,38 @@ def test_another_version_for_c0_takes_the_place_of_a_package():
     packages = ("torch==2.5.1", "fairseq2[arrow]==0.3.0rc1", "Ruamel.Yaml==1", "polars==1.16.0")
     imports = ("fairseq2 @ git+https://example.org/f@0", "ruamel_yaml==2", "einops==0.8.2")
     assert oracle.not_replaced(packages, imports) == ("torch==2.5.1", "polars==1.16.0")
+
+
+def installed(folder, name, module):
+    """Put a distribution with one module into a folder, as an installer leaves it."""
+    place = folder / f"{name}-1.0.dist-info"
+    place.mkdir(parents=True)
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (place / "RECORD").write_text(f"{module}.py,,\n")
+    (folder / f"{module}.py").write_text("")
+
+
+@pytest.mark.parametrize("key", ["HyperPyYAML", "hyperpyyaml", "hyper-pyyaml"])
+def test_a_key_is_found_in_whatever_way_its_distribution_is_spelled(built, tmp_path, key):
+    installed(tmp_path / "site", "Hyper_PyYAML" if "-" in key else "HyperPyYAML", "hyperpyyaml")
+    run = without(built, tmp_path, key)
+    assert (run.returncode, (tmp_path / "site" / "spoiled.pth").read_text()) == (
+        0,
+        "import sys; sys.modules.update({'hyperpyyaml': None})\n",
+    )
+
+
+def test_a_key_that_is_not_installed_fails_the_script(built, tmp_path):
+    installed(tmp_path / "site", "HyperPyYAML", "hyperpyyaml")
+    run = without(built, tmp_path, "deepcache")
+    assert (run.returncode, run.stderr.strip()) == (1, "deepcache has no module here")
+
+
+def without(built, tmp_path, key):
+    """Remove a key from an environment that is built on another one."""
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    wanted = replace(built, oracle=Oracle(key=key), base=Path(sys.executable))
+    lines = "\n".join(oracle._spoiled(wanted, Sabotage.KEY_REMOVED))
+    return shell(lines, HOME=tmp_path, site=tmp_path / "site", PYTHONPATH=tmp_path / "site")
