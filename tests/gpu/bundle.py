@@ -1,19 +1,26 @@
-"""Packs what a machine with two GPUs and no network needs.
+"""Packs what a machine with GPUs and no network needs.
 
-    python -m tests.gpu.bundle OUT.tar [CELL…] --folder FOLDER
+    python -m tests.gpu.bundle --folder FOLDER OUT.tar [CELL…]
 
 FOLDER may have `system/` with shared libraries. It has `reb/` and `wheels/` with wheels, `mirror/`
-with git repositories, and `cells.json`:
+with clones, each at owner+name, and `cells.json`:
 
-    {"torchft": {"repository": "meta-pytorch/torchft", "wheels": ["torchdata-0.11.0-….whl"]}}
+    {"torchft": {"repository": "meta-pytorch/torchft", "level": "C3",
+                 "wheels": ["torchdata-0.11.0-….whl"], "omit": ["docs/*"]}}
+
+Of a clone the pinned commit travels, without the files that the clone lacks and those of `omit`.
 """
 
 import argparse
 import io
 import json
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
+
+from reb_action.corpus import manifests
+from tests.gpu import mirror
 
 
 def pure(paths, folder):
@@ -35,6 +42,19 @@ def add(tar, name, data):
     tar.addfile(member, io.BytesIO(data))
 
 
+def mirrored(bundle, cell, folder):
+    """Add the mirror of a cell's repository; return the cell, with the files that it lacks."""
+    wanted = manifests.find(cell["repository"])
+    name = wanted.repository.replace("/", "+")
+    with tempfile.TemporaryDirectory() as place:
+        target = Path(place, name)
+        commit, left = mirror.make(
+            folder / "mirror" / name, wanted.commit, target, cell.get("omit", ())
+        )
+        bundle.add(target, f"mirror/{name}.git")
+    return {**cell, "commit": commit, "left_out": left}
+
+
 def main():
     """Pack the cells that are named, or all."""
     parser = argparse.ArgumentParser()
@@ -47,12 +67,11 @@ def main():
     names = sorted({wheel for cell in cells.values() for wheel in cell["wheels"]})
     wheels = [options.folder / "wheels" / name for name in names]
     wheels += sorted((options.folder / "reb").glob("*.whl"))
-    mirrors = [cell["repository"].replace("/", "+") + ".git" for cell in cells.values()]
-    others = [options.folder / "mirror" / name for name in mirrors] + [options.folder / "system"]
-    others += [path for path in wheels if "-none-any" not in path.name]
+    others = [path for path in wheels if "-none-any" not in path.name]
     with tarfile.open(options.out, "w") as bundle:
-        for path in filter(Path.exists, others):
+        for path in filter(Path.exists, [options.folder / "system", *others]):
             bundle.add(path, path.relative_to(options.folder))
+        cells = {name: mirrored(bundle, cell, options.folder) for name, cell in cells.items()}
         add(bundle, "cells.json", json.dumps(cells).encode())
         code = [path for path in wheels if "-none-any" in path.name]
         add(bundle, "pure.tar.xz", pure(code, options.folder))

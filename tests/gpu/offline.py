@@ -1,9 +1,10 @@
-"""Runs, within a time limit, what needs two GPUs: witnesses, staged cases and cells at C4.
+"""Runs, within a time limit, what needs GPUs on a machine without a network.
 
-    python -m tests.gpu.two_gpus --bundle BUNDLE.tar --out FOLDER --seconds 540 [--tasks NAME,…]
+    python -m tests.gpu.offline --bundle BUNDLE.tar --out FOLDER --seconds 540 [--tasks NAME,…]
 
-The bundle (`tests/gpu/bundle.py` packs it) holds wheels for the packages that the machine's
-interpreter lacks, and mirrors of repositories. Everything that was seen is written at once.
+That is each cell of the bundle (`tests/gpu/bundle.py` packs it), and with two GPUs the witnesses
+and the staged cases. The bundle holds wheels for the packages that the interpreter there lacks, and
+mirrors of repositories. Everything that was seen is written at once.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-WORK = Path("/tmp/reb-two-gpus")
+WORK = Path("/tmp/reb-offline")
 LOCK = threading.Lock()
 CASES = (
     "few-steps", "only-allocates", "two-right", "two-few-steps", "two-independent",
@@ -49,6 +50,8 @@ class Session:
             subprocess.run(["ldconfig"], check=True)
         self.env = {**os.environ, "PYTHONPATH": f"{ROOT}:{site}", "PYTHONUNBUFFERED": "1"}
         self.env["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True)
+        self.gpus = len(listing.stdout.splitlines())
 
     def left(self):
         """Return the seconds that are left, without those that packing takes."""
@@ -89,8 +92,15 @@ class Session:
                 if small and not {"checkout", "source", "workspace"} & set(path.parts):
                     kept.add(path, f"trials/{name}/{path.relative_to(WORK / 'results' / name)}")
             repository = self.cells.get(name, {}).get("repository", "-").replace("/", "__")
-            for path in (ROOT / "repos" / "qualified").glob(f"{repository}.*.json"):
-                kept.add(path, f"qualified/{path.name}")
+            with tarfile.open(self.out / "qualified.tar", "a") as records:
+                for path in (ROOT / "repos" / "qualified").glob(f"{repository}.*.json"):
+                    records.add(path, path.name)
+
+
+def cell_file(path, cell):
+    """Write what the bundle says about a cell where its task reads it."""
+    path.write_text(json.dumps(cell))
+    return path
 
 
 def tasks_of(session):
@@ -103,8 +113,14 @@ def tasks_of(session):
         for wheel in cell["wheels"]:
             os.link(WORK / "wheels" / wheel, cache / wheel)
         places = ["--mirror", WORK / "mirror", "--cache", cache, "--results", results / name]
-        yield name, [*argv, cell["repository"], "C4", *places], 480
-    for name in CASES:
+        places += [
+            "--gpus",
+            str(session.gpus),
+            "--cell",
+            cell_file(cache.with_suffix(".json"), cell),
+        ]
+        yield name, [*argv, *places], cell.get("seconds", 480)
+    for name in CASES if session.gpus > 1 else ():
         argv = [sys.executable, "-m", "tests.gpu.session", "--only", name, "--exact"]
         argv += ["--no-measures", "--python", sys.executable, "--out", results / name]
         yield name, argv, 150
@@ -123,7 +139,7 @@ def main():
     chosen = set(filter(None, options.tasks.split(",")))
     smi = ["sh", "-c", "nvidia-smi --query-gpu=index,uuid,driver_version --format=csv,noheader"]
     session.run("machine", smi, seconds=30)
-    if not chosen or "witnesses" in chosen:
+    if "witnesses" in chosen or (not chosen and session.gpus > 1):
         out = session.out / "witnesses.jsonl"
         argv = [sys.executable, "-m", "tests.gpu.witnesses", "--python", sys.executable]
         session.run("witnesses", [*argv, "--out", out, "--workers", "8"], seconds=150)
