@@ -29,7 +29,7 @@ in mind.
 | paper only | counts in the paper's denominator; nothing there can show the level |
 | n/a | not applicable |
 | † | every repository has C0; here no pass with all imports installed has been observed yet |
-| ‡ | qualified without some large data files of the commit (`left_out`); C0 reads none |
+| ‡ | qualified without some large data files of the commit (`left_out`); the level reads none |
 
 """
 
