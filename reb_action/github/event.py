@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -53,6 +54,24 @@ def read_current_run(environ: Mapping[str, str]) -> Occasion:
         fork=context.read_context(environ).fork or _runs_for_fork(name, event, repository),
         run=RunOrder(run_id=run_id, attempt=_number(environ, "GITHUB_RUN_ATTEMPT")),
         url=f"{_fitting(environ, 'GITHUB_SERVER_URL', _URL)}/{repository}/actions/runs/{run_id}",
+    )
+
+
+def read_commented_pull(client: Client, occasion: Occasion, environ: Mapping[str, str]) -> Occasion:
+    """Return the occasion of a comment on a pull request: its head, which people see, and itself.
+
+    The event names the default branch's commit, on which nobody looks for a result.
+    """
+    event = _event(environ)
+    number = at(event, "issue", "number")
+    if occasion.event != "issue_comment" or at(event, "issue", "pull_request") is None:
+        return occasion
+    heads = {pull.number: pull for pull in client.open_pulls()}
+    pull = heads.get(number) if isinstance(number, int) else None
+    if pull is None:
+        return occasion
+    return replace(
+        occasion, commit=pull.head_sha, branch=pull.head_branch, pull_requests=(pull.number,)
     )
 
 

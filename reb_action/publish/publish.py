@@ -58,8 +58,9 @@ def publish_this_run(
         return
     client = _client(job)
     try:
+        occasion = event.read_commented_pull(client, occasion, job.environ)
         run_results = run.read_this_run(path, folder, occasion, levels=levels)
-    except DocumentError as error:
+    except (DocumentError, GitHubError) as error:
         yield delivery.fault("read the run", str(error))
         return
     if job.options.comment is not CommentMode.OFF and _has_newer_commits(client, occasion):

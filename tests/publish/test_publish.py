@@ -388,3 +388,19 @@ def test_a_run_that_was_overtaken_says_so_and_has_published_nothing(api, tmp_pat
     assert warnings[-1].endswith("comment on #1: not written, a newer run was there first")
     output = (tmp_path / "output").read_text()
     assert [line for line in output.splitlines() if line in ("true", "false")] == ["false"]
+
+
+def test_a_slash_command_writes_at_the_head_of_its_pull_request(api, tmp_path):
+    api.world.add_pull(2, sha=OTHER_SHA, branch="elsewhere")
+    api.world.add_pull(1, sha=SHA, branch="topic")
+    payload = {"issue": {"number": 1, "pull_request": {"url": "x"}}, "comment": {"body": "/bench"}}
+    done = here(api, tmp_path, event="issue_comment", payload=payload, leaderboard=False)
+    assert ("comment on #1", "created") in done
+    assert {one["head_sha"] for one in api.world.checks.values()} == {SHA}
+
+
+def test_a_comment_on_an_issue_is_no_pull_request(api, tmp_path):
+    payload = {"issue": {"number": 1}, "comment": {"body": "/bench"}}
+    here(api, tmp_path, event="issue_comment", payload=payload, leaderboard=False)
+    assert api.world.comments == {}
+    assert {one["head_sha"] for one in api.world.checks.values()} == {runs.MERGE}

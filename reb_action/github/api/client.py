@@ -50,8 +50,8 @@ class Client:
         """Return the open pull requests of a run, the oldest first."""
         return runs.pull_requests(self._transport, run)
 
-    def open_pulls(self, branch: str) -> tuple[PullRequest, ...]:
-        """Return the open pull requests of a branch of this repository."""
+    def open_pulls(self, branch: str | None = None) -> tuple[PullRequest, ...]:
+        """Return the open pull requests of a branch of this repository, or all of them."""
         return runs.open_pulls(self._transport, branch)
 
     def artifacts(self, run_id: int) -> tuple[Artifact, ...]:

@@ -61,10 +61,10 @@ def pull_requests(transport: Transport, run: WorkflowRun) -> tuple[PullRequest, 
     return tuple(sorted((one for one in found if _is_of(one, run)), key=lambda one: one.number))
 
 
-def open_pulls(transport: Transport, branch: str) -> tuple[PullRequest, ...]:
-    """Return the open pull requests of a branch of this repository."""
+def open_pulls(transport: Transport, branch: str | None) -> tuple[PullRequest, ...]:
+    """Return the open pull requests of a branch of this repository, or all of them."""
     owner = transport.repository.split("/")[2]
-    query = (("state", "open"), ("head", f"{owner}:{branch}"))
+    query = (("state", "open"), *([("head", f"{owner}:{branch}")] if branch else []))
     path, what = f"{transport.repository}/pulls", "read the head of the pull request"
     listed = transport.pages(Call(path=path, query=query, what=what, need=Need.PULLS_READ))
     return tuple(_pull_request(one) for one in listed if at(one, "state") == "open")
