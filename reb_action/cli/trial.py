@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,9 +140,7 @@ def stop(folder: Path | None, *, every: bool) -> None:
 
     if (folder is None) is not every:
         raise click.UsageError("give either the folder of a trial or --all")
-    # An interrupt would only ask for this same clean-up. SIGTERM still ends a hanging one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with show_progress(quiet=False) as tell:
+    with _ignore_interrupts(), show_progress(quiet=False) as tell:
         if folder is None:
             trial_stop.stop_all(tell=tell)
             return
@@ -149,6 +149,19 @@ def stop(folder: Path | None, *, every: bool) -> None:
             trial_stop.stop(layout, tell=tell)
         else:
             tell(f"no trial was started in {folder}; nothing to stop")
+
+
+@contextmanager
+def _ignore_interrupts() -> Generator[None]:
+    """Ignore SIGINT, which would only ask for this same clean-up. SIGTERM ends a hanging one.
+
+    The handler comes back: what the caller starts later would inherit that SIGINT is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 TRIAL = (run, start, agent, watch, probe, stop)

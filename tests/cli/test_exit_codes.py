@@ -1,5 +1,7 @@
 """One rule for a folder that has no trial."""
 
+import signal
+
 import pytest
 from click.testing import CliRunner
 
@@ -22,4 +24,6 @@ def test_folder_without_a_trial_is_a_usage_error(tmp_path, command, exists):
 def test_gate_fails_and_stop_has_nothing_to_do_where_there_is_no_trial(tmp_path):
     runner = CliRunner()
     assert isinstance(runner.invoke(cli, ["gate", str(tmp_path)]).exception, GateError)
+    before = signal.getsignal(signal.SIGINT)
     assert runner.invoke(cli, ["stop", str(tmp_path)]).exit_code == 0
+    assert signal.getsignal(signal.SIGINT) is before
