@@ -116,7 +116,8 @@ def push_commit(
         remote,
         git_dir,
         *("push", "--porcelain", f"--force-with-lease={target}:{expected}"),
-        *(remote.url, f"+{_HEAD}:{target}"),
+        # No "+" here: it would push even where the lease is stale.
+        *(remote.url, f"{_HEAD}:{target}"),
     )
     if code == 0:
         return True

@@ -127,12 +127,13 @@ def test_three_workflows_out_of_order_two_at_once_one_repaired(api, tmp_path):
     assert api.git.commits(BRANCH) == 1
 
 
-def test_a_faster_push_is_merged_and_not_overwritten(api, tmp_path):
-    """The push arrives when another one has just moved the branch: the lease refuses it."""
+@pytest.mark.parametrize("moment", ["before_advert", "before_push"])
+def test_a_faster_push_is_merged_and_not_overwritten(api, tmp_path, moment):
+    """Another push moves the branch before git reads it again, or before the commit arrives."""
     publish(api, tmp_path, results(api, tmp_path, 5, names_of("uv")))
     other = results(api, tmp_path, 6, names_of("codex"))
     meanwhile = lambda: publish(api, tmp_path, other, "other")  # noqa: E731
-    api.git.before_push.append(meanwhile)
+    getattr(api.git, moment).append(meanwhile)
     assert publish(api, tmp_path, results(api, tmp_path, 7, names_of("claude-code"))) == "updated"
     assert len(counting(api)) == 18
 

@@ -13,13 +13,19 @@ COMMIT = ("-c", "user.name=someone", "-c", "user.email=someone@sample")
 
 
 class GitHost:
-    """Serves one bare repository; `before_push` is called when a push arrives, once."""
+    """Serves one bare repository.
+
+    A push first asks where the branches are, then sends its commit. The first function of
+    `before_advert` is called before the answer, the first of `before_push` before the commit is
+    taken, each once.
+    """
 
     def __init__(self, api):
         self._api = api
         self._folder = tempfile.TemporaryDirectory()
         self._wire = Wire(self._handle)
         self.url = f"http://127.0.0.1:{self._wire.port}"
+        self.before_advert = []
         self.before_push = []
 
     @property
@@ -78,8 +84,9 @@ class GitHost:
         status = self._permit(headers, "write" if is_push else "read")
         if status != 200:
             return Reply(status=status, data=b"refused")
-        if verb == "POST" and is_push and self.before_push:
-            self.before_push.pop(0)()
+        moments = self.before_push if verb == "POST" else self.before_advert
+        if is_push and moments:
+            moments.pop(0)()
         env = {
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": str(self.path.parent.parent),
