@@ -91,7 +91,7 @@ def test_only_the_paper_starts_again_and_only_without_a_usable_report(
 
 
 def test_agent_that_was_ended_by_its_clock_is_not_started_again(play):
-    run, _ = play("sleep 60", protocol=Protocol.PAPER, total_seconds=2, idle_seconds=2)
+    run, _ = play("sleep 60", protocol=Protocol.PAPER, total_seconds=2, idle_seconds=60)
     assert (run.ending, run.attempts) == (Ending.TIMED_OUT, 1)
 
 
