@@ -47,28 +47,33 @@ EVENT = {
         "base": {"ref": "main", "repo": {"full_name": "acme/bench"}},
     }
 }
-COMMENT = """\
+BROKEN = (
+    "- C1 `replay` on `example/tiny` 1/1 → 0/1: `the entry point ended with exit code 1` · The"
+    " repository's own code fails whatever is installed, or insists on a device that the machine"
+    " does not have. · `NameError: name 'undefined' is not defined` · Only a change to the"
+    " repository mends this. · [levels/C1.log]("
+)
+COMMENT = f"""\
 <!-- researchenvbench:v1 key=researchenvbench run=2 attempt=1 -->
-## researchenvbench
+### `nop`: 0 cells changed. No difference that this run could show.
 
-2 of 2 planned trials have a verdict, for commit `dddddddddddd`.
+**`replay`: 1 cell broken. No difference that this run could show (p = 1.00).**
 
-| agent | trials | C0 | C1 | C2 | C3 | C4 | C5 |
+`replay`, C1: a difference of -100 points would need more repositories.
+
+2 of 2 planned trials have a verdict, for commit `dddddddddddd`, compared with [`BASE`](BOARD).
+
+| contestant | C0 | C1 | C2 | C3 | C4 | C5 | cost of a trial |
 |---|---|---|---|---|---|---|---|
-| `nop` | 1 of 1 | 0 of 1 (1 of 1 import missing) | 0 of 1 | n/a | n/a | n/a | 0 of 1 |
-| `replay` | 1 of 1 | 1 of 1 (0 of 1 import missing) | 0 of 1 | n/a | n/a | n/a | 1 of 1 |
+| `nop` | 0/1 | 0/1 | n/a | n/a | n/a | 0/1 | - |
+| `replay` | 1/1 | 0/1 \u22121 | n/a | n/a | n/a | 1/1 | - |
 
-### Change since `BASE`
-
-| level | fixed | broken | unchanged | not compared | by chance alone |
-|---|---|---|---|---|---|
-| C0 | 0 | 0 | 2 | 0 | - |
-| C1 | 0 | 1 | 1 | 0 | 100% |
-| C5 | 0 | 0 | 2 | 0 | - |
+<sub>passed/counted cells; + and \u2212: repositories that pass more and less often than in the\
+ base; unseen: missing or invalid.</sub>
 
 **Broken (1)**
 
-- C1 `replay` on `example/tiny`: 1 of 1 → 0 of 1
+{BROKEN}RUN#artifacts)
 """
 
 
@@ -187,8 +192,11 @@ def test_pull_request_writes_six_checks_at_its_head_then_the_comment(world):
 
 def test_comment_says_what_the_pull_request_broke(world):
     body = world["comments"]["1"]
-    assert body.startswith(COMMENT.replace("BASE", world["base"][:12]))
-    assert read(body).links == (f"{world['server']}/acme/bench/actions/runs/2",)
+    place = f"{world['server']}/acme/bench"
+    run, board = f"{place}/actions/runs/2", f"{place}/tree/reb-leaderboard"
+    expected = COMMENT.replace("BASE", world["base"][:12]).replace("RUN", run)
+    assert body.startswith(expected.replace("BOARD", board))
+    assert set(read(body).links) == {run, f"{run}#artifacts", board}
 
 
 def test_annotations_stand_on_the_manifest(world):
@@ -210,7 +218,7 @@ def test_leaderboard_is_a_site_with_badges_and_a_page_for_each_trial(world):
     badge = json.loads(files["badges/replay/C1.json"])
     assert (badge["label"], badge["message"]) == ("replay C1", "1 of 1")
     assert files["badges/replay/C1.svg"].startswith("<svg ")
-    assert "2 agents on 1 repository: 2 of 2 trials with a verdict." in files["index.html"]
+    assert "2 contestants on 1 repository: 2 of 2 trials with a verdict." in files["index.html"]
 
 
 def test_another_run_is_published_unverified_to_its_own_pull_request(world):
@@ -218,13 +226,15 @@ def test_another_run_is_published_unverified_to_its_own_pull_request(world):
     assert {one["head_sha"] for one in world["checks"][12:]} == {"f" * 40}
     body = world["comments"]["5"]
     assert "**Unverified: these results come from the workflow of a fork.**" in body
-    assert "- C1 `replay` on `example/tiny`: 1 of 1 → 0 of 1" in body
+    assert BROKEN in body
 
 
 def test_every_run_has_its_summary(published):
     for number, job in ((0, "report"), (1, "report"), (2, "publish")):
-        (text,) = part(published, number).of(job).summaries
+        text, *more = part(published, number).of(job).summaries
         assert text.startswith("## researchenvbench\n\n2 of 2 trials have a verdict.\n")
+        # Only a pull request of this repository is compared in the run itself.
+        assert [one.splitlines()[0] for one in more] == ["## Change since the base"] * (number == 1)
 
 
 def test_outputs_say_where_to_look(published):

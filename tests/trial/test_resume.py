@@ -200,7 +200,7 @@ def test_agent_that_was_killed_before_its_first_answer_begins_again(begin: Calla
 
 def test_agent_that_was_killed_before_its_command_starts_then(begin: Callable[..., Killed]):
     trial = begin(scenario="ok")
-    trial.kill(lambda: bool(trial.truth.statuses))
+    trial.kill(lambda: bool(trial.truth.preflights))
     assert state.load(trial.layout).phase in (Phase.STARTED, Phase.AGENT)
     run = trial.resume()
     assert run.ending is Ending.DONE
