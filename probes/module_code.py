@@ -1,4 +1,4 @@
-"""Counts the code of module files for `stubs.py`, and reads the symbols of native libraries.
+"""Reads regular files, counts the code of module files, and reads the symbols of native libraries.
 
 A module of the probe, not a probe: it is imported from the read-only folder of the probes.
 """

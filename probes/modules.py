@@ -11,9 +11,13 @@ import functools
 import json
 import os
 import re
-import stat
 import sys
 import zipfile
+
+# The interpreter runs isolated, so the folder of the probes is not on its path.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+from module_code import opened  # noqa: E402
 
 TEXT_LIMIT = 256 << 10
 EXTENDING = (b"extend_path", b"declare_namespace", b"__path__")
@@ -50,13 +54,10 @@ def archived(path):
 def text(path):
     """Return the first bytes of a regular file, or None."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as stream:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return stream.read(TEXT_LIMIT)
+        with opened(path) as stream:
+            return stream.read(TEXT_LIMIT)
     except (OSError, ValueError):
-        pass
-    return None
+        return None
 
 
 def can_have(code, name):

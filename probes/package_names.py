@@ -16,6 +16,11 @@ import re
 import stat
 import sys
 
+# The interpreter runs isolated, so the folder of the probes is not on its path.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+from module_code import content  # noqa: E402
+
 TEXT_LIMIT = 256 << 10
 TYPED_LIMIT = 1 << 10
 SOURCES = (".py", ".pyi")
@@ -49,18 +54,6 @@ def by_stem(folder):
         if not is_folder and name.endswith((*SOURCES, *BINARIES)):
             stems.setdefault(name.split(".")[0], []).append(name)
     return stems
-
-
-def text(path, limit):
-    """Return the first bytes of a regular file, or nothing."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as stream:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return stream.read(limit)
-    except (OSError, ValueError):
-        pass
-    return b""
 
 
 def tree_of(modules):
@@ -108,7 +101,7 @@ class Listing:
         self.add_files(folder, "__init__")
         if entries(os.path.join(self.root, folder)).get("py.typed") is False:
             place = folder + "/py.typed"
-            data = text(os.path.join(self.root, place), TYPED_LIMIT)
+            data = content(os.path.join(self.root, place), TYPED_LIMIT)
             self.texts[place] = data.decode("utf-8", "replace")
         if parts:
             self.add(folder, parts)
@@ -144,7 +137,8 @@ def closure(paths, typed):
             files += [os.path.join(path, one) for one in by_stem(path).get(name, ())]
             for file in files:
                 if file.endswith(SOURCES):
-                    waiting += [one.decode() for one in IMPORTED.findall(text(file, TEXT_LIMIT))]
+                    names = IMPORTED.findall(content(file, TEXT_LIMIT))
+                    waiting += [one.decode() for one in names]
     return known
 
 
