@@ -88,7 +88,7 @@ def _extra_keys(error: ValidationError) -> str:
 def _no_alternative(error: ValidationError) -> str:
     known = _alternatives(error)
     if not known:
-        return f"{show(error.instance)} is none of the alternatives"
+        return f"{show(error.instance)} has none of the forms that are allowed here"
     hints = (_hint(key, known) for key in cast(dict[str, object], error.instance))
     return f"none of the keys {', '.join(known)} is there{next(filter(None, hints), '')}"
 

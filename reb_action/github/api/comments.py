@@ -37,7 +37,7 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
     what = f"write the comment on #{comment.number}"
     call = Call(path="", what=what, need=Need.PULLS_WRITE)
     mark = marker(comment.key, comment.order)
-    # Twice: whoever edits the comment may remove one of the two lines.
+    # At both ends: if an edit removes one mark, the other one still finds the comment.
     body = f"{mark}\n{comment.body}\n{mark}"
 
     def attempt(found: tuple[_Found, ...]) -> Written:

@@ -13,20 +13,18 @@ from reb_action.render.html.site.document import (
     COMPARE,
     DOMAINS,
     FAILURES,
-    NO_BOARDS,
     NUMBERS,
     TRIALS,
-    Boards,
     board_page,
     compare_page,
     contestant_pages,
     domains_page,
     failures_page,
-    make_site_board,
     trials_page,
 )
 from reb_action.render.html.site.facts import NO_BOARD_FACTS, BoardFacts
 from reb_action.render.html.site.names import badge_of, page_of
+from reb_action.render.html.site.site_board import NO_BOARDS, Boards, make_site_board
 
 
 def build_site(

@@ -1,8 +1,7 @@
 """The pages of the site but for those of trials."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final
 
 from reb_action.corpus.domains import FAMILIES, OTHER
@@ -22,7 +21,6 @@ from reb_action.render.html.site.contestants import (
     ContestantView,
     list_contestants,
 )
-from reb_action.render.html.site.facts import NO_BOARD_FACTS, BoardFacts
 from reb_action.render.html.site.failures import (
     CAUSE_COLUMNS,
     GROUP_COLUMNS,
@@ -33,9 +31,10 @@ from reb_action.render.html.site.failures import (
 from reb_action.render.html.site.families import FAMILY_COLUMNS, list_families, overview
 from reb_action.render.html.site.figures import SPENT_COLUMNS, spent_fields
 from reb_action.render.html.site.heat import HEAT_COLUMNS
-from reb_action.render.html.site.leaderboard import COLUMNS, Row, list_rows
+from reb_action.render.html.site.leaderboard import COLUMNS
 from reb_action.render.html.site.names import contestant_page
 from reb_action.render.html.site.plots import list_drops, plot_cost
+from reb_action.render.html.site.site_board import SiteBoard
 from reb_action.render.html.site.table import Column
 from reb_action.render.html.site.trials import TRIAL_COLUMNS, agents, group_lines, trial_lines
 from reb_action.render.outcomes import UNQUALIFIED, UNQUALIFIED_MEANING
@@ -55,54 +54,6 @@ _ICON: Final = (
     "%3Cpath fill='%2317693f' d='M6.4 5h3.2L8 1zM5 8.5h6L10 6H6zM1 15h14l-1.700-4.500H2.700z'/%3E"
     "%3C/svg%3E"
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BoardLink:
-    """The address of another board and what it has."""
-
-    address: str
-    title: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Boards:
-    """The other boards of a site: `newest` is None on the front page, `earlier` is empty elsewhere.
-
-    Results of different boards may not be compared.
-    """
-
-    newest: str | None = None
-    earlier: tuple[BoardLink, ...] = ()
-
-
-NO_BOARDS: Final = Boards()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SiteBoard:
-    """A scoreboard with what its pages need.
-
-    `pages` are the addresses of trials' pages, by trial; `rows` are the contestants by rank.
-    """
-
-    scoreboard: Scoreboard
-    pages: Mapping[str, str]
-    boards: Boards
-    facts: BoardFacts
-    rows: tuple[Row, ...]
-
-
-def make_site_board(
-    scoreboard: Scoreboard,
-    pages: Mapping[str, str],
-    *,
-    boards: Boards = NO_BOARDS,
-    facts: BoardFacts = NO_BOARD_FACTS,
-) -> SiteBoard:
-    """Return a scoreboard with its contestants by rank."""
-    rows = list_rows(scoreboard, facts)
-    return SiteBoard(scoreboard=scoreboard, pages=pages, boards=boards, facts=facts, rows=rows)
 
 
 def board_page(board: SiteBoard) -> str:
