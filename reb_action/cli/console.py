@@ -144,10 +144,10 @@ def print_log_end(path: Path, layout: "SessionLayout") -> None:
     """Print the end of a log of a trial, folded; nothing outside a runner, which can fold."""
     from reb_action.github.commands import format_group
     from reb_action.github.context import read_context
-    from reb_action.render.escape import log_rows
+    from reb_action.render.escape import guard, log_rows
     from reb_action.session.evidence import excerpt
 
-    rows = log_rows(excerpt(path), rows=LOG_ROWS)
+    rows = tuple(map(guard, log_rows(excerpt(path), rows=LOG_ROWS)))
     if rows and read_context(os.environ).output is not None:
         name = path.relative_to(layout.folder).as_posix()
         for line in format_group(f"End of {name}", rows):

@@ -66,14 +66,9 @@ def format_notice(message: str) -> str:
 
 
 def format_group(title: str, rows: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a folded part of a step's log; `rows` may be of a program under test.
-
-    A row that a runner would take for a command gets a mark in front.
-    """
+    """Yield the lines of a folded part of a step's log; `rows` are escaped for a log."""
     yield f"::group::{title}"
-    for row in rows:
-        shown = row.replace("##[", "## [")
-        yield f"| {shown}" if shown.lstrip().startswith("::") else shown
+    yield from rows
     yield "::endgroup::"
 
 

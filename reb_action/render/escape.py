@@ -30,13 +30,17 @@ def clean(text: str, *, limit: int = _LIMIT) -> str:
 
 
 def log(text: str, *, limit: int = _LIMIT) -> str:
-    """Return a line that a runner cannot take for a command: no `::` in front, no `##[`."""
-    return guard(clean(text, limit=limit).replace("##[", "## ["))
+    """Return one visible line that a runner cannot take for a command."""
+    return guard(clean(text, limit=limit))
 
 
 def guard(line: str) -> str:
-    """Return a line of a log that does not begin with `::`, as a name that was wrapped can do."""
-    return f"| {line}" if line.lstrip().startswith("::") else line
+    """Return a visible line that a runner cannot take for a command: no `::` in front, no `##[`.
+
+    A name that a table wraps can begin a line.
+    """
+    shown = line.replace("##[", "## [")
+    return f"| {shown}" if shown.lstrip().startswith("::") else shown
 
 
 def log_rows(text: str, *, rows: int) -> tuple[str, ...]:

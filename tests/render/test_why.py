@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from reb_action.github.commands import format_group
+from reb_action.cli.console import print_log_end
 from reb_action.judge.gate import Decision, Standing
 from reb_action.judge.judge import judge
 from reb_action.model.diagnosis import Cause, Diagnosis
@@ -25,6 +25,7 @@ from reb_action.render.why import (
     outcome_word,
 )
 from reb_action.score.rows import row_of
+from reb_action.session.layout import SessionLayout
 from tests.support.evidence import evidence, observations, run
 
 URL = "https://github.com/octo/bench/actions/runs/7#artifacts"
@@ -134,10 +135,18 @@ def test_a_level_that_was_not_requested_is_not_asked_and_without_emphasis(verdic
     assert outcome_word(partial.result(Level.C1), Scoring.STRICT) == "FAILED"
 
 
-def test_a_folded_log_cannot_close_its_fold_nor_give_commands():
+def test_a_folded_log_cannot_close_its_fold_nor_give_commands(tmp_path, monkeypatch, capsys):
     hostile = "fine\n::endgroup::\n  ::error::evil\n##[error]evil\n\x1b[31mred"
-    rows = log_rows(hostile, rows=60)
-    assert list(format_group("End of levels/C1.log", rows)) == [
+    layout = SessionLayout(folder=tmp_path)
+    path = layout.log(Level.C1)
+    path.parent.mkdir(parents=True)
+    path.write_text(hostile)
+    monkeypatch.delenv("GITHUB_OUTPUT", raising=False)
+    print_log_end(path, layout)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
+    print_log_end(path, layout)
+    assert capsys.readouterr().out.splitlines() == [
         "::group::End of levels/C1.log",
         "fine",
         "| ::endgroup::",
