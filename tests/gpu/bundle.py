@@ -23,17 +23,17 @@ from reb_action.corpus import manifests
 from tests.gpu import mirror
 
 
-def pure(paths, folder):
-    """Return wheels of Python code alone, uncompressed, in one tar.xz: a third smaller so."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz", preset=4) as tar:
+def packed(paths, folder):
+    """Return wheels, uncompressed, in one tar.xz: a third smaller so."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:xz", preset=6) as tar:
         for path in paths:
             plain = io.BytesIO()
             with zipfile.ZipFile(path) as wheel, zipfile.ZipFile(plain, "w") as copy:
                 for member in wheel.infolist():
                     copy.writestr(member.filename, wheel.read(member))
             add(tar, path.relative_to(folder).as_posix(), plain.getvalue())
-    return packed.getvalue()
+    return written.getvalue()
 
 
 def add(tar, name, data):
@@ -67,14 +67,12 @@ def main():
     names = sorted({wheel for cell in cells.values() for wheel in cell["wheels"]})
     wheels = [options.folder / "wheels" / name for name in names]
     wheels += sorted((options.folder / "reb").glob("*.whl"))
-    others = [path for path in wheels if "-none-any" not in path.name]
     with tarfile.open(options.out, "w") as bundle:
-        for path in filter(Path.exists, [options.folder / "system", *others]):
-            bundle.add(path, path.relative_to(options.folder))
+        if (options.folder / "system").exists():
+            bundle.add(options.folder / "system", "system")
         cells = {name: mirrored(bundle, cell, options.folder) for name, cell in cells.items()}
         add(bundle, "cells.json", json.dumps(cells).encode())
-        code = [path for path in wheels if "-none-any" in path.name]
-        add(bundle, "pure.tar.xz", pure(code, options.folder))
+        add(bundle, "wheels.tar.xz", packed(wheels, options.folder))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Session:
         shutil.rmtree(WORK, ignore_errors=True)
         with tarfile.open(options.bundle) as bundle:
             bundle.extractall(WORK, filter="data")
-        with tarfile.open(WORK / "pure.tar.xz") as bundle:
+        with tarfile.open(WORK / "wheels.tar.xz") as bundle:
             bundle.extractall(WORK, filter="data")
         self.cells = json.loads((WORK / "cells.json").read_text())
         site = WORK / "site"
