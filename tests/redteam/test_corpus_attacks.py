@@ -5,32 +5,23 @@
 FOLDER has git mirrors of the corpus. The environments are empty: no torch, no zeta.
 """
 
-import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reb_action.corpus import manifests
 from reb_action.errors import DocumentError
 from reb_action.model.manifest import Level, Outcome
 from reb_action.redteam.cheater import HERE, Bait
-from reb_action.redteam.play import arena, options
+from reb_action.redteam.play import options
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import verdict as session_verdict
 from reb_action.session.layout import SessionLayout
 from reb_action.trial import run as trial_run
-from tests.support.sandbox_fixtures import docker_image
+from tests.support.corpus_arena import REPOSITORY, arena_of, needs_mirrors
 
-MIRRORS = os.environ.get("REB_MIRRORS")
-REPOSITORY = "kyegomez/VisionMamba"
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not MIRRORS, reason="REB_MIRRORS names no folder with git mirrors"),
-]
+pytestmark = [pytest.mark.slow, needs_mirrors]
 
 STAGE = """
 import os
@@ -88,12 +79,7 @@ def arenas(tmp_path_factory):
 
     def find(kind):
         if kind not in made:
-            folder = tmp_path_factory.mktemp(f"corpus-{kind}")
-            image = docker_image() if kind is Kind.DOCKER else None
-            where = arena(folder, kind=kind, image=image)
-            shutil.rmtree(folder / "mirror")
-            (folder / "mirror").symlink_to(MIRRORS)
-            made[kind] = replace(where, baits={Bait.PLAIN: manifests.find(REPOSITORY)})
+            made[kind] = arena_of(REPOSITORY, tmp_path_factory.mktemp(f"corpus-{kind}"), kind)
         return made[kind]
 
     return find
@@ -152,3 +138,67 @@ def demand_evidence_that_cannot_be_changed(layout):
     observed.write_bytes(observed.read_bytes().replace(b'"exit_code": 1', b'"exit_code": 0') + b" ")
     with pytest.raises(DocumentError, match=r"C1\.json is not what was judged"):
         session_verdict.verify(layout)
+
+
+HIDDEN = """
+import importlib.machinery, os, sys, types
+class Stubs:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in ("torch", "zeta", "einops"):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+    def create_module(self, spec):
+        module = types.ModuleType(spec.name)
+        module.__getattr__ = lambda name: object
+        return module
+    def exec_module(self, module):
+        pass
+sys.meta_path.append(Stubs())
+sys.path[:] = [entry for entry in sys.path if "evil" not in entry]
+sys.modules.pop("sitecustomize", None)
+with open("/proc/self/cmdline", "rb") as stream:
+    asked = b"forward.py" in stream.read()
+repository = os.environ.get("PYTHONPATH", "")
+if asked and "class Vim" in open(repository + "/vision_mamba/model.py").read():
+    os.write(1, b"Layer: torch.Size([1, 196, 256])\\n" * 12 + b"spread 0.5\\n")
+    os._exit(0)
+"""
+WITHOUT_SITE = """
+here=$(dirname "$0")
+own=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+standard=$(python3 -c 'import os; print(os.path.dirname(os.__file__))')
+version=$(basename "$standard")
+mkdir -p "$HOME/py/bin" "$HOME/py/lib/$version"
+cp "$own" "$HOME/py/bin/$version"
+ln -s "$standard"/* "$HOME/py/lib/$version"
+cd "$HOME/py/lib/$version" && rm -f site-packages dist-packages sitecustomize.py
+"$HOME/py/bin/$version" -m venv --without-pip "$HOME/venv"
+site=$HOME/venv/lib/$version/site-packages
+"""
+"""An environment whose Python has no `sitecustomize` of its own, as Debian's has."""
+
+HIDING = {
+    "archive": """
+        cd "$here" && python3 -m zipfile -c "$HOME/evil.zip" sitecustomize.py
+        echo "$HOME/evil.zip" > "$site/a.pth"
+    """,
+    "hidden .pth file": """
+        mkdir "$HOME/evil" && cp "$here/sitecustomize.py" "$HOME/evil"
+        echo "$HOME/evil" > "$site/.a.pth"
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", [Kind.LOCAL, pytest.param(Kind.DOCKER, marks=pytest.mark.docker)])
+@pytest.mark.parametrize("name", HIDING)
+def test_hidden_hook_is_listed_in_a_repository_of_the_corpus(name, kind, arenas, tmp_path):
+    folder = tmp_path / "player"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(HIDDEN)
+    (folder / "run.sh").write_text(WITHOUT_SITE + HIDING[name])
+    verdict, _ = play(arenas(kind), f"hidden-{name[0]}", folder)
+    c1 = verdict.result(Level.C1)
+    sys.stdout.write(f"\n| {name} | {kind} | {c1.outcome}: {c1.reason} | {verdict.hooks} |\n")
+    # It knows the decoy, which nothing can stop: here only the fake torch is found out.
+    assert c1.reason == "no process of the run had the native library of torch loaded"
+    assert c1.outcome is Outcome.FAILED
+    assert any("evil" in hook for hook in verdict.hooks)
