@@ -1,5 +1,7 @@
 """Turns the options of the command line into the values that the phases take."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,10 +18,13 @@ from reb_action.cli.groups import (
 )
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
-from reb_action.model.manifest import Level, Manifest, trial_id
+from reb_action.github.context import read_server_url
+from reb_action.model.manifest import SELF, Level, Manifest, trial_id
 from reb_action.sandbox.machine import find_default_limits, find_memory_mib
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session.state import AgentChoice
+from reb_action.source.checkout import GITHUB
+from reb_action.source.own_checkout import find_own_checkout, pin_to_checkout
 from reb_action.trial.options import Options
 from reb_action.workflow import deadline
 
@@ -31,7 +36,7 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
     trial, runner = apply_file(trial, runner)
     for name in (trial.repository, trial.agent):
         demand_file(name)
-    manifest = manifests.find(trial.repository)
+    manifest, checkout = _find_manifest(trial.repository)
     choice = choose_agent(trial.agent, trial.agent_argument, runner)
     folder = (trial.folder or _default_folder(manifest, choice, trial)).absolute()
     _demand_encodable(folder)
@@ -45,12 +50,35 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
         kind=place.sandbox,
         image=place.image if place.sandbox is Kind.DOCKER else None,
         mirror=place.mirror,
+        origins=_list_origins(manifest, os.environ),
+        checkout=checkout,
         gpus=place.gpus,
         network=Network(place.network),
         levels=runner.levels,
         limits=_choose_limits(runner, manifest),
         resume_hours=place.resume_hours,
     )
+
+
+def _find_manifest(repository: str) -> tuple[Manifest, Path | None]:
+    """Return a manifest at its commit, and the checkout that it follows, if it does."""
+    manifest = manifests.find(repository)
+    if manifest.commit != SELF:
+        return manifest, None
+    checkout = find_own_checkout(Path(repository))
+    return pin_to_checkout(manifest, checkout), checkout
+
+
+def _list_origins(manifest: Manifest, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the servers that may have a pinned commit, in the order in which they are asked.
+
+    The corpus is on github.com. A manifest of the user's own may describe a repository of the
+    server that runs the job.
+    """
+    server = read_server_url(environ)
+    if server is None or manifests.in_corpus(manifest):
+        return (GITHUB,)
+    return tuple(dict.fromkeys((server, GITHUB)))
 
 
 def make_qualification(

@@ -13,6 +13,7 @@ from reb_action.errors import DocumentError, UsageError
 from reb_action.judge.proofs import may_crawl, may_explode
 from reb_action.model.manifest import (
     RUN_LEVELS,
+    SELF,
     Entrypoint,
     FileProof,
     Level,
@@ -21,6 +22,7 @@ from reb_action.model.manifest import (
     MetricProof,
     Oracle,
     Proof,
+    Stage,
     StepsProof,
 )
 from reb_action.resources import data_folder
@@ -35,11 +37,18 @@ def load(path: Path) -> Manifest:
     fault = find_problem(data, "manifest")
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")
-    manifest = from_json(data, Manifest)
+    manifest = from_json(_with_lines(data), Manifest)
     fault = next(_problems(manifest, data), None)
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")
     return manifest
+
+
+def _with_lines(data: Json) -> Json:
+    """Return a manifest whose `setup`, if it is a list, is the object with these lines."""
+    content = cast(dict[str, Json], data)
+    lines = content.get("setup")
+    return {**content, "setup": {"lines": lines}} if isinstance(lines, list) else content
 
 
 def load_folder(folder: Path) -> tuple[Manifest, ...]:
@@ -94,6 +103,10 @@ def pattern_of(proof: Proof) -> str | None:
 
 def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
     yield from _restated(data)
+    if manifest.commit == SELF and manifest.imports is not None:
+        yield "imports: with commit: self it is counted; leave it out"
+    if manifest.commit != SELF and manifest.imports is None:
+        yield "the key imports is missing"
     yield from (f"{key}: {show(path)} leads out of its folder" for key, path in _paths(manifest))
     if not manifest.frameworks and Level.C2 not in manifest.not_applicable:
         yield "frameworks: the list is empty, so C2 must stand in not_applicable"
@@ -106,6 +119,10 @@ def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
             )
     for level, entrypoint in manifest.entrypoints.items():
         yield from (f"entrypoints.{level}: {fault}" for fault in _faults(level, entrypoint))
+    if manifest.stages and Level.C1 not in manifest.entrypoints:
+        yield "stages: they come after C1, which is not in entrypoints"
+    for name, stage in manifest.stages.items():
+        yield from (f"stages.{name}: {fault}" for fault in _command_faults(stage))
 
 
 def _restated(data: Json) -> Iterator[str]:
@@ -118,6 +135,8 @@ def _restated(data: Json) -> Iterator[str]:
 def _parts(data: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json], type]]:
     """Yield each part of a manifest with defaults: the part, its path and its type."""
     yield "", data, Manifest
+    for name, stage in cast(Mapping[str, Mapping[str, Json]], data.get("stages") or {}).items():
+        yield f"stages.{name}.", stage, Stage
     yield "oracle.", cast(Mapping[str, Json], data.get("oracle") or {}), Oracle
     entrypoints = cast(Mapping[str, Mapping[str, Json]], data.get("entrypoints") or {})
     for level, entrypoint in entrypoints.items():
@@ -138,6 +157,8 @@ def _paths(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the paths that would lead out of their folders."""
     named = [("files", name) for name in manifest.files]
     named += [("assets", asset.path) for asset in manifest.assets]
+    named += [("setup", path) for path in (manifest.setup and manifest.setup.path,) if path]
+    named += [(f"stages.{name}", stage.cwd) for name, stage in manifest.stages.items()]
     for level, one in manifest.entrypoints.items():
         files = [proof.file for proof in one.proofs if isinstance(proof, FileProof)]
         named += [(f"entrypoints.{level}", path) for path in (one.decoy, one.cwd, *files)]
@@ -148,13 +169,17 @@ def _paths(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _faults(level: Level, entrypoint: Entrypoint) -> Iterator[str]:
-    texts = (*entrypoint.argv, entrypoint.cwd, *entrypoint.env.values())
+    if (level is Level.C4) != (entrypoint.ranks > 1):
+        yield "ranks belongs to C4, and C4 needs at least 2"
+    yield from _command_faults(entrypoint)
+
+
+def _command_faults(command: Entrypoint | Stage) -> Iterator[str]:
+    texts = (*command.argv, command.cwd, *command.env.values())
     for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
         if name not in _NAMES:
             yield f"{{{name}}} is not known; use one of {', '.join(sorted(_NAMES))}"
-    if (level is Level.C4) != (entrypoint.ranks > 1):
-        yield "ranks belongs to C4, and C4 needs at least 2"
-    for proof in entrypoint.proofs:
+    for proof in command.proofs:
         yield from _proof_faults(proof)
 
 

@@ -50,6 +50,11 @@ def read_context(environ: Mapping[str, str]) -> Context:
     )
 
 
+def read_server_url(environ: Mapping[str, str]) -> str | None:
+    """Return the address of the server that runs the job, without a slash at its end, or None."""
+    return environ.get("GITHUB_SERVER_URL", "").rstrip("/") or None
+
+
 def _run_url(environ: Mapping[str, str]) -> str:
     names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
     server, repository, run_id = (environ.get(name, "") for name in names)

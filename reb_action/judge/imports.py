@@ -19,16 +19,16 @@ _CAUSES: Final[Mapping[Cause, str]] = {
 def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     """C0 holds when every third-party import resolves to an installed package."""
     assert isinstance(seen, ImportsObservation)  # noqa: S101
-    if manifest.imports and not seen.files:
+    if manifest.import_total and not seen.files:
         return unobserved_imports(manifest, Outcome.INVALID, "no file was read")
     wanted = set(seen.third_party) - set(manifest.unobtainable)
     known = {*manifest.unobtainable}
     absent = [one for one in _absences(seen) if one.name in wanted and not _is_in(one, known)]
     gone = wanted if seen.fault else {one.name for one in absent}
-    missing = manifest.imports if seen.fault else min(len(seen.missing), manifest.imports)
+    missing = manifest.import_total if seen.fault else min(len(seen.missing), manifest.import_total)
     count = ImportCount(
         missing=missing,
-        total=manifest.imports,
+        total=manifest.import_total,
         strict_missing=len(gone),
         strict_total=len(wanted),
     )
@@ -71,6 +71,9 @@ def _absent_fault(absent: list[Absent]) -> str | None:
 def unobserved_imports(manifest: Manifest, outcome: Outcome, reason: str) -> LevelResult:
     """Return C0 without an observation: everything counts as missing, never as found."""
     count = ImportCount(
-        missing=manifest.imports, total=manifest.imports, strict_missing=None, strict_total=None
+        missing=manifest.import_total,
+        total=manifest.import_total,
+        strict_missing=None,
+        strict_total=None,
     )
     return LevelResult(level=Level.C0, outcome=outcome, paper=outcome, reason=reason, imports=count)

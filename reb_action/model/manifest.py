@@ -142,18 +142,54 @@ class Oracle:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Setup:
+    """How the repository's own instructions set it up: shell lines, or one of its files.
+
+    Exactly one field is set. Paths are relative to the repository's root.
+    """
+
+    lines: tuple[str, ...] = ()
+    script: str | None = None
+    dockerfile: str | None = None
+    environment: str | None = None
+    devcontainer: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The file of the repository that is used; None for shell lines."""
+        return self.script or self.dockerfile or self.environment or self.devcontainer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """What the instructions run after C1's command, and what proves that it ran; see Entrypoint."""
+
+    argv: tuple[str, ...]
+    proofs: tuple[Proof, ...]
+    cwd: str = "{repo}"
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout_seconds: int = 600
+
+
+SELF: Final = "self"
+"""The commit of a manifest that is measured at the HEAD of its own checkout."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
     """One repository at one commit, and what each level means for it.
 
     `imports` is the paper's C0 total. `unobtainable` names imports that no index or declared source
     offers; the strict C0 does not require them. `not_applicable` excludes a level from both
-    scorings, `paper_only` from the strict one; each with its reason.
+    scorings, `paper_only` from the strict one; each with its reason. With `commit: self` in the
+    file, `imports` is None until a checkout is chosen; from then on `commit` and `imports` are
+    those of the checkout, and `follows_checkout` is set.
     """
 
     repository: str
     commit: str
     domain: str
-    imports: int
+    imports: int | None = None
     frameworks: tuple[Framework, ...] = (Framework.TORCH,)
     entrypoints: Mapping[Level, Entrypoint] = field(default_factory=dict[Level, Entrypoint])
     not_applicable: Mapping[Level, str] = field(default_factory=dict[Level, str])
@@ -162,11 +198,19 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     unobtainable: Mapping[str, str] = field(default_factory=dict[str, str])
     oracle: Oracle | None = None
+    setup: Setup | None = None
+    stages: Mapping[str, Stage] = field(default_factory=dict[str, Stage])
+    follows_checkout: bool = False
 
     @property
     def slug(self) -> str:
         """`<owner>__<name>`: the manifest's file name, and part of every trial id."""
         return self.repository.replace("/", "__")
+
+    @property
+    def import_total(self) -> int:
+        """The paper's C0 total; 0 as long as the checkout of `commit: self` is not counted."""
+        return self.imports or 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -140,8 +140,14 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
 
 def _shadows(plan: Plan, tell: Progress) -> tuple[str, ...]:
     wanted, folder = plan.options.manifest, plan.options.folder / "source"
+    options = plan.options
     checkout = source_checkout.checkout(
-        wanted, folder=folder, mirror=plan.options.mirror, tell=tell
+        wanted,
+        folder=folder,
+        mirror=options.mirror,
+        tell=tell,
+        origins=options.origins,
+        own=options.checkout,
     )
     try:
         entrypoints.demand_entrypoints(wanted, checkout)

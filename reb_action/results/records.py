@@ -11,7 +11,7 @@ from reb_action.corpus import manifests
 from reb_action.errors import RebError
 from reb_action.model.evidence import Evidence
 from reb_action.model.github import RunOrder
-from reb_action.model.manifest import Level, Manifest, Outcome, contestant_of
+from reb_action.model.manifest import SELF, Level, Manifest, Outcome, contestant_of
 from reb_action.model.observation import ImportsObservation
 from reb_action.model.plan import Plan
 from reb_action.model.record import (
@@ -38,6 +38,7 @@ _DECIDING: Final = (
     *("assets", "files", "unobtainable"),
 )
 """Keys of a manifest that decide an outcome; its domain and its oracle do not."""
+_OF_CHECKOUT: Final = ("commit", "imports")
 
 
 def make_records(
@@ -104,15 +105,27 @@ def migrate(
 
 
 def digest_manifest(manifest: Manifest) -> str:
-    """Return the SHA-256 of all in a manifest that decides an outcome."""
-    deciding = {key: _plain(getattr(manifest, key)) for key in _DECIDING}
+    """Return the SHA-256 of all in a manifest that decides an outcome.
+
+    What the checkout decides does not count where the manifest follows it.
+    """
+    keys = [key for key in _DECIDING if not (_follows(manifest) and key in _OF_CHECKOUT)]
+    deciding = {key: _plain(getattr(manifest, key)) for key in keys}
     return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
 
 def edition_of(manifest: Manifest) -> Edition:
-    """Return the edition of trials with this manifest that are judged by this reb."""
+    """Return the edition of trials with this manifest that are judged by this reb.
+
+    All commits of a manifest that follows its checkout have one edition: they are to be compared.
+    """
     digest = digest_manifest(manifest)
-    return Edition(scoring=SCORING_VERSION, commit=manifest.commit, manifest=digest)
+    commit = SELF if _follows(manifest) else manifest.commit
+    return Edition(scoring=SCORING_VERSION, commit=commit, manifest=digest)
+
+
+def _follows(manifest: Manifest) -> bool:
+    return manifest.follows_checkout or manifest.commit == SELF
 
 
 def _plain(value: object) -> object:

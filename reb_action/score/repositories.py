@@ -37,9 +37,9 @@ def slug_of(repository: str) -> str:
 def _by_manifest(manifest: Manifest) -> Repository:
     never = {(scoring, level) for scoring in Scoring for level in manifest.not_applicable}
     ours = {(Scoring.STRICT, level) for level in manifest.paper_only}
-    return Repository(
-        inapplicable=frozenset(never | ours), imports={Scoring.PAPER: manifest.imports}
-    )
+    # A manifest that follows its checkout has no count before a trial has started.
+    counts = {} if manifest.imports is None else {Scoring.PAPER: manifest.imports}
+    return Repository(inapplicable=frozenset(never | ours), imports=counts)
 
 
 def _by_verdict(verdict: Verdict) -> Repository:

@@ -1,6 +1,6 @@
 """Has a repository at its pinned commit: nothing of its later history, nothing of this machine.
 
-The folder that results belongs to the harness; a sandbox gets copies of it (`copies`). Nothing in
+The folder that results belongs to the harness; a sandbox gets copies of it. Nothing in
 a repository is run or obeyed: no hooks, filters, submodules or configuration.
 """
 
@@ -21,6 +21,8 @@ from reb_action.source.git import has_commit, run_git
 from reb_action.source.pristine import Source
 
 FETCH_SECONDS: Final = 1800
+GITHUB: Final = "https://github.com"
+"""Where the paper's corpus is, and any repository of a run that is in no job of GitHub's."""
 
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 
@@ -34,22 +36,28 @@ def checkout(
     folder: Path,
     mirror: Path | None,
     tell: Callable[[str], None],
-    origin: str = "https://github.com",
+    origins: tuple[str, ...] = (GITHUB,),
+    own: Path | None = None,
 ) -> Source:
-    """Check the pinned commit out into a new `folder`, from `mirror` or else from `origin`.
+    """Check the pinned commit out into a new `folder`, from `mirror` or else from an origin.
 
-    If the mirror lacks the repository, the commit or some of its files, the origin is used, and
-    `tell` gets the reason. Raises SourceError; then there is no `folder`.
+    If the mirror lacks the repository, the commit or some of its files, the origins are tried in
+    order, and `tell` gets the reason. `own` is a checkout that has the commit: then nothing else is
+    asked, and nothing is fetched from a server. Raises SourceError; then there is no `folder`.
     """
     _demand_pinned(manifest)
-    _demand_plain(origin)
+    for origin in origins:
+        _demand_plain(origin)
     folder = folder.absolute()
     if folder.is_symlink() or (folder.exists() and any(folder.iterdir())):
         raise SourceError(f"{folder} exists already; name a folder that does not")
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        found = _fetch_from_first(part, manifest, mirror, origin, tell)
+        if own is not None:
+            found = _fetch_from(part, manifest, own)
+        else:
+            found = _fetch_from_first(part, manifest, mirror, origins, tell)
         pristine.demand_whole(found)
         part.chmod(0o755)
         part.replace(folder)
@@ -90,24 +98,27 @@ def _fetch_from_first(
     folder: Path,
     manifest: Manifest,
     mirror: Path | None,
-    origin: str,
+    origins: tuple[str, ...],
     tell: Callable[[str], None],
 ) -> Source:
-    """Fetch and check out the commit from the mirror; if that fails, from the origin."""
-    url = f"{origin.rstrip('/')}/{manifest.repository}"
+    """Fetch and check out the commit from the mirror; if that fails, from the first that has it."""
+    urls = [f"{origin.rstrip('/')}/{manifest.repository}" for origin in origins]
     causes: list[str] = []
     if mirror is not None:
         found = _fetch_from_mirror(folder, manifest, mirror)
         if isinstance(found, Source):
             return found
-        tell(f"{found}; fetching {manifest.repository} from {url}")
+        tell(f"{found}; fetching {manifest.repository} from {' or '.join(urls)}")
         causes.append(found)
-    try:
-        _fetch(folder / ".git", url, manifest)
-        return _lay_out(folder, manifest.commit)
-    except SourceError as error:
-        # A git that cannot be run fails twice in the same words.
-        raise SourceError("; ".join(dict.fromkeys([*causes, str(error)]))) from None
+    for url in urls:
+        try:
+            _fetch(folder / ".git", url, manifest)
+            return _lay_out(folder, manifest.commit)
+        except SourceError as error:
+            causes.append(str(error))
+            _empty(folder)
+    # A git that cannot be run fails twice in the same words.
+    raise SourceError("; ".join(dict.fromkeys(causes)))
 
 
 def _fetch_from_mirror(folder: Path, manifest: Manifest, mirror: Path) -> Source | str:
@@ -117,12 +128,21 @@ def _fetch_from_mirror(folder: Path, manifest: Manifest, mirror: Path) -> Source
         return f"the mirror {mirror} does not have {manifest.repository}"
     try:
         _demand_commit(place, manifest)
-        _fetch(folder / ".git", place.as_uri(), manifest)
-        return _lay_out(folder, manifest.commit)
+        return _fetch_from(folder, manifest, place)
     except SourceError as error:
-        for entry in folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        _empty(folder)
         return str(error)
+
+
+def _fetch_from(folder: Path, manifest: Manifest, place: Path) -> Source:
+    """Fetch and check out the commit from a git repository of this machine."""
+    _fetch(folder / ".git", place.absolute().as_uri(), manifest)
+    return _lay_out(folder, manifest.commit)
+
+
+def _empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
 
 
 def _is_repository(place: Path) -> bool:

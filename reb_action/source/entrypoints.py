@@ -18,6 +18,9 @@ def demand_entrypoints(manifest: Manifest, source: Source) -> None:
     for level, entrypoint in manifest.entrypoints.items():
         for key, fault in _missing(entrypoint, source):
             raise _error(manifest, f"entrypoints.{level}.{key}", fault)
+    path = manifest.setup and manifest.setup.path
+    if path and not any(file.path == path and not file.is_link for file in source.files):
+        raise _error(manifest, "setup", f"{show(path)} is not a tracked file")
 
 
 def demand_oracle(manifest: Manifest, source: Source) -> None:

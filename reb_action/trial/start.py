@@ -24,6 +24,8 @@ from reb_action.session.layout import SessionLayout
 from reb_action.session.state import Phase, Session
 from reb_action.source import checkout as source_checkout
 from reb_action.source import entrypoints, source_archive
+from reb_action.source.own_checkout import count_changes, count_imports
+from reb_action.source.pristine import Source
 from reb_action.trial import leftovers
 from reb_action.trial.leftovers import remove_sandbox
 from reb_action.trial.options import Options
@@ -107,13 +109,36 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     tell(f"starting the sandbox ({options.kind})")
     sandbox = select.start(begun.spec)
     begun = state.save(layout, replace(begun, handle=sandbox.handle))
-    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}")
-    checkout = source_checkout.checkout(
-        options.manifest, folder=layout.source, mirror=options.mirror, tell=tell
-    )
+    checkout = _check_out(options, layout, tell)
     entrypoints.demand_entrypoints(options.manifest, checkout)
+    state.save(layout, _with_imports(begun, checkout))
     sandbox.put(sandbox.layout.repository, source_archive.pack_source(checkout))
     return state.advance(layout, Phase.STARTED)
+
+
+def _check_out(options: Options, layout: SessionLayout, tell: Progress) -> Source:
+    where = "" if options.checkout is None else f", the HEAD of {options.checkout}"
+    tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}{where}")
+    changes = 0 if options.checkout is None else count_changes(options.checkout)
+    if changes:
+        tell(f"{changes} tracked file(s) have uncommitted changes, which are not measured")
+    return source_checkout.checkout(
+        options.manifest,
+        folder=layout.source,
+        mirror=options.mirror,
+        tell=tell,
+        origins=options.origins,
+        own=options.checkout,
+    )
+
+
+def _with_imports(begun: Session, checkout: Source) -> Session:
+    """Return the session with the count of imports, where the manifest follows its checkout."""
+    manifest = begun.trial.manifest
+    if not manifest.follows_checkout:
+        return begun
+    counted = replace(manifest, imports=count_imports(checkout))
+    return replace(begun, trial=replace(begun.trial, manifest=counted))
 
 
 def _is_root(options: Options, chosen: AgentSpec) -> bool:

@@ -85,9 +85,26 @@ CONTENT = {
         swapped("researchenvbench/spirals", "https://github.com/a/b"),
         'repository: "https://github.com/a/b" does not match',
     ),
+    "no imports": (swapped("imports: 6\n", ""), "the key imports is missing"),
+    "imports of self": (
+        swapped('"8c8a33ac958cf50246e215fdaad3b5a8850c69f9"', "self"),
+        "imports: with commit: self it is counted; leave it out",
+    ),
+    "setup of two kinds": (BASE + "setup: {script: a.sh, dockerfile: D}\n", "setup"),
+    "setup outside": (BASE + "setup: {script: ../a.sh}\n", "setup"),
+    "setup without a line": (BASE + "setup: []\n", "setup"),
+    "stages without proof": (BASE + "stages: {tests: {argv: [a]}}\n", "proofs"),
+    "stage with an unknown name": (
+        BASE + "stages: {tests: {argv: ['{x}'], proofs: [{log: abc}]}}\n",
+        "stages.tests: {x} is not known",
+    ),
+    "stage with a default": (
+        BASE + "stages: {tests: {argv: [a], timeout_seconds: 600, proofs: [{log: abc}]}}\n",
+        "stages.tests.timeout_seconds: 600 is the default; leave it out",
+    ),
     "short commit": (
         swapped("8c8a33ac958cf50246e215fdaad3b5a8850c69f9", "8c8a33a"),
-        'commit: "8c8a33a" does not match ^[0-9a-f]{40}$',
+        'commit: "8c8a33a" does not match ^([0-9a-f]{40}|self)$',
     ),
     "commit with a line break": (
         swapped("8c8a33ac958cf50246e215fdaad3b5a8850c69f9", "0" * 40 + "\\n"),

@@ -21,6 +21,8 @@ from reb_action.model.manifest import (
     Manifest,
     MetricProof,
     Oracle,
+    Setup,
+    Stage,
     StepsProof,
 )
 from reb_action.model.report import Report
@@ -51,6 +53,10 @@ def test_generated_schemas_are_up_to_date():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# Shell lines are written as a list, and whether a manifest follows its checkout is known later.
+_NOT_WRITTEN = {Manifest: {"follows_checkout"}, Setup: {"lines"}}
+
+
 def test_every_document_has_its_schema():
     assert set(DOCUMENTS) | HAND_WRITTEN <= set(SCHEMAS)
 
@@ -71,6 +77,8 @@ def test_schema_is_valid_and_says_what_it_is(name):
         (Entrypoint, ENTRYPOINT),
         (Asset, MANIFEST["properties"]["assets"]["items"]),
         (Oracle, MANIFEST["properties"]["oracle"]),
+        (Setup, MANIFEST["properties"]["setup"]["oneOf"][1]),
+        (Stage, MANIFEST["properties"]["stages"]["additionalProperties"]),
         (FileProof, PROOFS[0]),
         (LogProof, PROOFS[1]),
         (MetricProof, PROOFS[2]),
@@ -78,7 +86,8 @@ def test_schema_is_valid_and_says_what_it_is(name):
     ],
 )
 def test_keys_of_the_schema_are_the_fields_of_the_type(kind, part):
-    assert set(part["properties"]) == {field.name for field in fields(kind)}
+    written = {field.name for field in fields(kind)} - _NOT_WRITTEN.get(kind, set())
+    assert set(part["properties"]) == written
     assert part["additionalProperties"] is False
     needed = {
         field.name

@@ -81,7 +81,9 @@ def checkout(
     origin: str = "file:///nowhere",
     tell: Callable[[str], None] = print,
 ) -> Source:
-    return source_checkout.checkout(pinned, folder=folder, mirror=mirror, tell=tell, origin=origin)
+    return source_checkout.checkout(
+        pinned, folder=folder, mirror=mirror, tell=tell, origins=(origin,)
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,60 @@
+"""Finds the checkout that a manifest with `commit: self` describes, and its commit."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from reb_action.errors import SourceError, UsageError
+from reb_action.imports import imported_names, is_counted
+from reb_action.model.manifest import SELF, Manifest
+from reb_action.source.git import run_git
+from reb_action.source.pristine import Source
+
+_SHA: Final = re.compile("[0-9a-f]{40}")
+
+
+def find_own_checkout(manifest: Path) -> Path:
+    """Return the root of the git checkout that holds a manifest's file; raises UsageError."""
+    start = manifest.absolute().parent
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists():
+            return folder
+    raise UsageError(
+        f"{manifest} says commit: self and lies in no git checkout; check the repository out"
+        " first, or pin a commit"
+    )
+
+
+def pin_to_checkout(manifest: Manifest, folder: Path) -> Manifest:
+    """Return a manifest with `commit: self` at the HEAD of a checkout; raises SourceError."""
+    if manifest.commit != SELF:
+        return manifest
+    to = f"read the commit of {folder}"
+    head = run_git(folder / ".git", "rev-parse", "--verify", "HEAD^{commit}", to=to)
+    commit = head.decode("ascii", "replace").strip()
+    if not _SHA.fullmatch(commit):
+        raise SourceError(f"cannot {to}: git says {commit[:80]!r}, which is no id of 40 digits")
+    return replace(manifest, commit=commit, follows_checkout=True)
+
+
+def count_changes(folder: Path) -> int:
+    """Return how many tracked files differ from HEAD; 0 if git cannot tell.
+
+    These changes are not measured. The number is only for a notice.
+    """
+    arguments = (f"--work-tree={folder}", "status", "--porcelain", "-z", "--untracked-files=no")
+    try:
+        listing = run_git(folder / ".git", *arguments, to="list the changes")
+    except SourceError:
+        return 0
+    return len([entry for entry in listing.split(b"\0") if entry])
+
+
+def count_imports(source: Source) -> int:
+    """Return the paper's C0 total of a checkout: distinct names of all absolute imports."""
+    names: set[str] = set()
+    for file in source.files:
+        if is_counted(file.path) and not file.is_link:
+            names |= imported_names((source.folder / file.path).read_bytes())
+    return len(names)
