@@ -1,14 +1,16 @@
 """The work of an agent as it goes on: one line for each turn, and a heartbeat."""
 
 import json
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reb_action.documents import Json
-from reb_action.gateway.conversation.record import Turn
 from reb_action.gateway.json_text import parse_json
 from reb_action.model.quantity import count
 from reb_action.render.escape import clean
 from reb_action.render.quantities import amount, clock, dollars, duration
+
+if TYPE_CHECKING:
+    from reb_action.gateway.conversation.record import Turn
 
 _SHOWN: Final = 120
 # The arguments that say most, in the order of their worth.
@@ -27,7 +29,7 @@ class TurnTotals:
         self._tokens_are_known = True
         self._cost_usd: float | None = None
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: "Turn") -> None:
         """Add a turn."""
         self.turns += 1
         self._tokens += turn.tokens or 0
@@ -42,7 +44,7 @@ class TurnTotals:
         return f"{least}{amount(self._tokens)} tokens{cost}"
 
 
-def turn_line(turn: Turn, totals: TurnTotals) -> str:
+def turn_line(turn: "Turn", totals: TurnTotals) -> str:
     """Return a turn in one line: number, time since the start, what it does, and the totals."""
     return (
         f"turn {turn.number} at {clock(turn.elapsed_seconds)}: {_action(turn)}"
@@ -70,7 +72,7 @@ def first_line(arguments: str) -> str:
     return next(iter(text.strip().splitlines()), "")
 
 
-def _action(turn: Turn) -> str:
+def _action(turn: "Turn") -> str:
     first, *others = turn.tools or ("",)
     if first:
         more = f" and {len(others)} more" if others else ""

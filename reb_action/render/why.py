@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reb_action.model.diagnosis import Cause, Diagnosis
 from reb_action.model.manifest import Level, Outcome
-from reb_action.model.scoreboard import Cell
 from reb_action.model.verdict import LevelResult, Scoring, Verdict
 from reb_action.render.outcomes import WORDS
+
+if TYPE_CHECKING:
+    from reb_action.model.scoreboard import Cell
 
 NOT_ASKED: Final = "not asked"
 """The word for a level that was not requested."""
@@ -99,7 +101,7 @@ def merge_explanations(every: Iterable[Explanation | None]) -> tuple[Explanation
     )
 
 
-def explain_cell(level: Level, cell: Cell, scoring: Scoring) -> Explanation | None:
+def explain_cell(level: Level, cell: "Cell", scoring: Scoring) -> Explanation | None:
     """Return why a level of a scoreboard's trial did not pass; None if it passed."""
     cause = Cause(cell.cause) if cell.cause in set(Cause) else None
     diagnosis = None if cause is None else Diagnosis(cause=cause, line=cell.line)

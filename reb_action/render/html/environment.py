@@ -35,10 +35,13 @@ def environment() -> "Environment":
     # Imported here: most commands write no HTML, and must not wait for the engine.
     import jinja2  # noqa: PLC0415
 
+    from reb_action.render.html.bytecode import cache_beside  # noqa: PLC0415
+
     templates = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (read_source(name), str(_FOLDER / name), None)),
         autoescape=True,
         auto_reload=False,
+        bytecode_cache=cache_beside(_FOLDER),
         finalize=_show,
         keep_trailing_newline=True,
         lstrip_blocks=True,

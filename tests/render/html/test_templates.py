@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
 from typing import get_args, get_type_hints
@@ -26,7 +26,7 @@ from reb_action.model.scoreboard import Spent
 from reb_action.model.verdict import Audit
 from reb_action.render.badge import badge_of, svg
 from reb_action.render.escape import clean
-from reb_action.render.html import environment, site
+from reb_action.render.html import bytecode, environment, site
 from reb_action.render.html.page import trial_page
 from reb_action.render.html.page.timeline import TURNS, build_timeline
 from tests.support import page_samples, scoreboards
@@ -294,7 +294,7 @@ def test_only_the_environment_reads_files():
         for path in package.rglob("*.py")
         if re.search(r"pathlib|\bopen\(|documents\.read|import os\b|data_folder", path.read_text())
     ]
-    assert readers == ["html/environment.py"]
+    assert sorted(readers) == ["html/bytecode.py", "html/environment.py"]
 
 
 def test_engine_is_not_imported_before_a_page_is_written():
@@ -304,3 +304,42 @@ def test_engine_is_not_imported_before_a_page_is_written():
         "reb_action.results.site; sys.exit(not {'jinja2', 'markupsafe'}.isdisjoint(sys.modules))"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_keeps_compiled_templates_beside_the_modules(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    kept, again = bytecode.cache_beside(FOLDER), bytecode.cache_beside(FOLDER)
+    written = _compile_with(kept, "{{ 1 }} page")
+    assert [path.name.split("-")[0] for path in tmp_path.rglob("*.cache")] == ["template"]
+    assert not written.from_cache
+    assert _compile_with(again, "{{ 1 }} page").from_cache
+    assert not _compile_with(again, "{{ 2 }} page").from_cache
+
+
+def test_renders_without_a_place_for_compiled_templates(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "file"))
+    assert not _compile_with(bytecode.cache_beside(FOLDER), "page").from_cache
+    assert [path.name for path in tmp_path.rglob("*")] == ["file"]
+
+
+@dataclass
+class _Compiled:
+    text: str
+    from_cache: bool
+
+
+def _compile_with(cache, source):
+    """Load one template, and tell whether its code came from the cache."""
+    compiled = []
+
+    class Counting(jinja2.Environment):
+        def compile(self, *args, **named):
+            compiled.append(args)
+            return super().compile(*args, **named)
+
+    loader = jinja2.DictLoader({"page.j2": source})
+    text = Counting(loader=loader, bytecode_cache=cache).get_template("page.j2").render()
+    return _Compiled(text, not compiled)
