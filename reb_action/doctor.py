@@ -11,9 +11,10 @@ from reb_action.agents.model import fit_url
 from reb_action.agents.run.access import find_key
 from reb_action.agents.run.preflight import describe_preflight, find_failure
 from reb_action.errors import RebError, UsageError
-from reb_action.gateway import DEFAULT_URLS, Upstream, load_prices
 from reb_action.gateway.model_names import vendor_host
 from reb_action.gateway.preflight import ask_once
+from reb_action.gateway.prices import load_prices
+from reb_action.gateway.settings import DEFAULT_URLS, Upstream
 from reb_action.judge.faults import CAUSES
 from reb_action.model.agent import Dialect
 from reb_action.model.quantity import count

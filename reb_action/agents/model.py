@@ -8,9 +8,10 @@ from urllib.parse import urlsplit, urlunsplit
 from reb_action.agents.run.launch import writes_key
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
-from reb_action.gateway import DEFAULT_URLS, Budget, load_prices
-from reb_action.gateway.egress.proxy import is_allowed
+from reb_action.gateway.egress.hosts import is_allowed
 from reb_action.gateway.model_names import adds_search, needs_responses, vendor_host
+from reb_action.gateway.prices import load_prices
+from reb_action.gateway.settings import DEFAULT_URLS, Budget
 from reb_action.gateway.upstream.connection import parse_base_url
 from reb_action.model.agent import Dialect, Key
 from reb_action.sandbox.protocol import Kind, Network

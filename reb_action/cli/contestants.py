@@ -13,8 +13,8 @@ from reb_action.agents.spec import AgentSpec
 from reb_action.cli.groups import ModelOptions, RunnerOptions, TrialOptions, WhoOptions
 from reb_action.documents import show
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget
-from reb_action.gateway.egress.proxy import parse_hosts
+from reb_action.gateway.egress.hosts import parse_hosts
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.contestant import Contestant, ContestantEntry
 from reb_action.model.quantity import count

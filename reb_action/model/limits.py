@@ -1,10 +1,16 @@
-"""What a sandbox may use, and which of these limits were hit."""
+"""What a sandbox may use, which of these limits were hit, and how long looks at it may take."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 RESUME_HOURS: Final = 24.0
 """How long the sandbox of a killed trial is kept by default, so that the trial can be resumed."""
+
+FREEZE_SECONDS: Final = 840
+"""Maximum seconds for all that is looked at in a frozen sandbox; each look has its own limit."""
+
+C0_SECONDS: Final = 1200
+"""Maximum seconds for all of C0: each look has its own limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 
 from reb_action import documents
 from reb_action.errors import DocumentError, UsageError
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.manifest import Level, Trial
 from reb_action.sandbox.owner import Trace, has_folder

@@ -7,6 +7,7 @@ from typing import Final
 
 from reb_action import documents
 from reb_action.model.agent import Freeze
+from reb_action.model.limits import FREEZE_SECONDS
 from reb_action.model.observation import Interpreter
 from reb_action.model.progress import Progress
 from reb_action.model.report import Report, ReportFault, ReportFaultKind, find_blocking_fault
@@ -36,10 +37,6 @@ _FAULTS: Final = {
     FileFault.NOT_A_FILE: ReportFaultKind.NOT_A_FILE,
     FileFault.TOO_LARGE: ReportFaultKind.TOO_LARGE,
 }
-
-
-LOOK_SECONDS: Final = 840
-"""Maximum seconds for all that is looked at in a frozen sandbox; each look has its own limit."""
 
 
 def freeze(
@@ -81,7 +78,7 @@ def _look(
         sandbox=sandbox,
         mount=layout.mount,
         manifest=begun.trial.manifest,
-        ends_at=time.monotonic() + LOOK_SECONDS,
+        ends_at=time.monotonic() + FREEZE_SECONDS,
     )
     pristine = source_pristine.open_existing(layout.source, begun.trial.manifest.commit)
     fault = find_blocking_fault(claimed)

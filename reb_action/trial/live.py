@@ -2,11 +2,13 @@
 
 import threading
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from reb_action.gateway.conversation.record import Turn
 from reb_action.model.progress import Progress
 from reb_action.render.turn_lines import TurnTotals, heartbeat_line, turn_line
+
+if TYPE_CHECKING:
+    from reb_action.gateway.conversation.record import Turn
 
 HEARTBEAT_SECONDS: Final = 60.0
 """How long nothing is shown before there is a heartbeat."""
@@ -28,7 +30,7 @@ class LiveView:
         self._lock = threading.Lock()
         self._turned = self._told = time.monotonic()
 
-    def add_turn(self, turn: Turn) -> None:
+    def add_turn(self, turn: "Turn") -> None:
         """Show a turn that has ended."""
         with self._lock:
             self._totals.add(turn)

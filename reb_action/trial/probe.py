@@ -3,14 +3,13 @@
 import hashlib
 import time
 from dataclasses import replace
-from typing import Final
 
 from reb_action import documents
 from reb_action.errors import SandboxError, ToolchainError, UnendedError, UsageError
 from reb_action.judge.judge import judge_level
 from reb_action.judge.levels import spec_of
 from reb_action.model.evidence import Evidence
-from reb_action.model.limits import LimitHits
+from reb_action.model.limits import C0_SECONDS, LimitHits
 from reb_action.model.manifest import Level
 from reb_action.model.observation import (
     CudaObservation,
@@ -36,9 +35,6 @@ from reb_action.session.state import Phase, Session
 from reb_action.source import pristine as source_pristine
 from reb_action.trial.fault import FULL_DISK
 from reb_action.trial.freeze import freeze
-
-C0_SECONDS: Final = 1200
-"""Maximum seconds for all of C0: each look has its own limit."""
 
 
 def probe_level(layout: SessionLayout, level: Level, *, tell: Progress) -> LevelResult:

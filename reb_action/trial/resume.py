@@ -7,8 +7,9 @@ from reb_action import documents
 from reb_action.agents.run.access import find_price_list
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import SandboxLostError
-from reb_action.gateway import Budget, load_prices
 from reb_action.gateway.ledger import Ledger
+from reb_action.gateway.prices import load_prices
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import AgentRun, Ending, Interruption, Key, Resume, Tally
 from reb_action.model.fault import FaultCause
 from reb_action.model.progress import Progress

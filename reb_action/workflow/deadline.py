@@ -5,11 +5,10 @@ from typing import Final
 
 from reb_action.errors import DeadlineError
 from reb_action.model.agent import Protocol
+from reb_action.model.limits import C0_SECONDS, FREEZE_SECONDS
 from reb_action.model.manifest import Level, Manifest
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout
-from reb_action.trial.freeze import LOOK_SECONDS
-from reb_action.trial.probe import C0_SECONDS
 
 RESERVE_SECONDS: Final = 120
 """Maximum seconds for judging, stopping and uploading."""
@@ -18,7 +17,7 @@ SPARE_SECONDS: Final = 3600
 """Added to the time limits of a trial for the checkout, and for the time between its steps."""
 
 # Upper bounds of the time limits in `probe/`, and of the work before and after each probe.
-_FREEZE: Final = LOOK_SECONDS + 60
+_FREEZE: Final = FREEZE_SECONDS + 60
 _C0: Final = C0_SECONDS + 60
 _C2: Final = 360
 _DECOY: Final = 300

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from reb_action.gateway import load_prices
+from reb_action.gateway.prices import load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.contestant import default_id

@@ -9,7 +9,7 @@ from itertools import product as pairs
 
 import pytest
 
-from reb_action.gateway import load_prices
+from reb_action.gateway.prices import load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 from reb_action.model.agent import Dialect, Ending
 from reb_action.model.manifest import Level

@@ -8,7 +8,7 @@ import pytest
 from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Key, Protocol
 from reb_action.model.contestant import default_id
 from reb_action.session.state import AgentChoice, ModelChoice

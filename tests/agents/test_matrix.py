@@ -8,7 +8,7 @@ import yaml
 
 from reb_action.agents.catalogue import agent
 from reb_action.agents.model import Asked, Place, choose
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Dialect
 from reb_action.sandbox.protocol import Kind, Network
 

@@ -9,7 +9,7 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.model import Asked, Place, choose
 from reb_action.agents.spec import AgentFile
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Key
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.state import ModelChoice

@@ -14,7 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.model.agent import Dialect
 from tests.support.model_server import KEY
 from tests.support.model_server.client import ask

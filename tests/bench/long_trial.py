@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reb_action.agents.catalogue import load_packaged
 from reb_action.demo import commit_repository
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.manifest import Level
 from reb_action.results import page
 from reb_action.sandbox.protocol import Kind, Limits, Network

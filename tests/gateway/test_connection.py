@@ -6,8 +6,10 @@ import subprocess
 
 import pytest
 
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.gateway.egress.proxy import create_proxy
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.gateway.upstream import connection
 from reb_action.model.agent import Dialect
 from tests.support.model_server import KEY, ModelServer

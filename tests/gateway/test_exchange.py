@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.gateway.prices import Price
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Price, Prices
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.gateway.upstream.key_redaction import AnswerRedactor, build_redactor
 from reb_action.gateway.upstream.meter import AnswerMeter
 from reb_action.model.agent import Dialect, Tally, Usage, UsageEstimate, VendorRecord

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from reb_action.errors import PlaceError, UsageError
-from reb_action.gateway import Budget, Gateway, Prices, Upstream, load_prices
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices, load_prices
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.model.agent import Dialect, Tally, Usage
 from reb_action.model.fault import FaultCause
 from tests.support.model_server import KEY

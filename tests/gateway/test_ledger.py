@@ -10,10 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
 from reb_action.gateway.body import LIMIT_BYTES, BodyMemory, max_body_size
-from reb_action.gateway.prices import Price
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Price, Prices
 from reb_action.gateway.progress import LoopDetector, Step
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.model.agent import Dialect
 from tests.support.model_server.client import ask, connect
 

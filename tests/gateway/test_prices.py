@@ -3,9 +3,8 @@
 import pytest
 
 from reb_action.errors import DocumentError
-from reb_action.gateway import load_prices
 from reb_action.gateway.estimate import UsageBounds
-from reb_action.gateway.prices import Price, Prices
+from reb_action.gateway.prices import Price, Prices, load_prices
 from reb_action.gateway.upstream.usage import TokenCounts
 
 ONE_EACH = TokenCounts(input=1_000_000, output=1_000_000)

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from reb_action.errors import UsageError
-from reb_action.gateway.egress.proxy import create_proxy, is_allowed, parse_hosts
+from reb_action.gateway.egress.hosts import is_allowed, parse_hosts
+from reb_action.gateway.egress.proxy import create_proxy
 
 
 class Site(http.server.BaseHTTPRequestHandler):

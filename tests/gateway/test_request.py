@@ -7,7 +7,9 @@ from http import HTTPStatus
 
 import pytest
 
-from reb_action.gateway import Budget, Gateway, Prices
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Dialect, Tally, Usage
 from tests.support.model_server.client import connect, request, send
 

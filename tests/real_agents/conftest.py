@@ -18,7 +18,7 @@ from reb_action.agents.catalogue import load_packaged
 from reb_action.demo import commit_repository
 from reb_action.documents import read
 from reb_action.errors import ToolchainError
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import AgentRun
 from reb_action.sandbox.docker.connection import connect
 from reb_action.sandbox.protocol import Kind, Limits, Network

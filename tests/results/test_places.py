@@ -7,7 +7,7 @@ import pytest
 
 from reb_action import documents
 from reb_action.errors import DocumentError
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.contestant import Contestant
 from reb_action.results.collection import collect
 from reb_action.results.scoreboard import score_folders

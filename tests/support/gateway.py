@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
-from reb_action.gateway.settings import HostedTools
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Budget, HostedTools, Upstream
 from reb_action.model.agent import Dialect, VendorRecord
 from tests.support.model_server import KEY, ModelServer
 from tests.support.model_server.client import ask

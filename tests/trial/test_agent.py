@@ -18,7 +18,9 @@ from reb_action.agents.run import stop_conditions
 from reb_action.agents.run.access import find_key
 from reb_action.corpus import manifests
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget, Gateway, Prices, Upstream
+from reb_action.gateway.gateway import Gateway
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Budget, Upstream
 from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.model.agent import Key as KeyPlace
 from reb_action.model.fault import FaultCause

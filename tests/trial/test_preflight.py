@@ -9,8 +9,9 @@ import pytest
 
 from reb_action.doctor import check_model
 from reb_action.errors import ModelError, UsageError
-from reb_action.gateway import Prices, Upstream
 from reb_action.gateway.preflight import ask_once
+from reb_action.gateway.prices import Prices
+from reb_action.gateway.settings import Upstream
 from reb_action.judge.gate import Standing, decide, parse_fail_on
 from reb_action.model.agent import AgentRun, Dialect, Ending
 from reb_action.model.fault import FaultCause

@@ -6,20 +6,22 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reb_action.agents.environment import KEY_VARIABLE, Model
 from reb_action.agents.spec import AgentSpec
 from reb_action.errors import UsageError
-from reb_action.gateway import Budget, Gateway, Upstream, load_prices
-from reb_action.gateway.conversation.record import Turn
-from reb_action.gateway.egress.proxy import create_proxy
-from reb_action.gateway.settings import HostedTools
+from reb_action.gateway.prices import load_prices
+from reb_action.gateway.settings import Budget, HostedTools, Upstream
 from reb_action.model.agent import Key
 from reb_action.sandbox.port import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import ModelChoice, Session
+
+if TYPE_CHECKING:
+    from reb_action.gateway.conversation.record import Turn
+    from reb_action.gateway.gateway import Gateway
 
 _PR_SET_DUMPABLE: Final = 4
 
@@ -31,7 +33,7 @@ class ModelAccess:
     `counts`: the gateway holds the key and sees every call of the model.
     """
 
-    gateway: Gateway | None = None
+    gateway: "Gateway | None" = None
     model: Model | None = None
     counts: bool = False
     proxy: str | None = None
@@ -46,7 +48,7 @@ def open_model_access(
     sandbox: Sandbox,
     environ: Mapping[str, str],
     *,
-    on_turn: Callable[[Turn], None] = lambda _: None,
+    on_turn: Callable[["Turn"], None] = lambda _: None,
     elapsed_seconds: float = 0.0,
 ) -> Generator[ModelAccess]:
     """Open the gateway that an agent needs, if it needs one; raises UsageError without a key.
@@ -80,10 +82,14 @@ def _open(
     begun: Session,
     sandbox: Sandbox,
     upstream: Upstream | None,
-    on_turn: Callable[[Turn], None],
+    on_turn: Callable[["Turn"], None],
     elapsed_seconds: float,
-) -> Generator[tuple[Gateway, str]]:
+) -> Generator[tuple["Gateway", str]]:
     """Open a gateway, and give the address at which the agent reaches it."""
+    # Agents without a model do not wait for the server.
+    from reb_action.gateway.egress.proxy import create_proxy  # noqa: PLC0415
+    from reb_action.gateway.gateway import Gateway  # noqa: PLC0415
+
     wanted, hosts = begun.agent.model, begun.agent.hosts
     inside = begun.spec.kind is Kind.DOCKER
     with (

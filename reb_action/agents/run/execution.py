@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from reb_action import __version__
 from reb_action.agents.run.conclusion import RUNNER_KILLED, Conclusion, conclude
@@ -12,7 +13,6 @@ from reb_action.agents.run.launch import Launch, SetupFault, place, replace_task
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.run.stop_conditions import FinishCheck, make_stop_check
 from reb_action.agents.spec import AgentLimits, AgentSpec, Parser
-from reb_action.gateway import Gateway
 from reb_action.gateway.model_names import is_same_model
 from reb_action.model.agent import Account, AgentRun, Ending, Tally
 from reb_action.model.limits import LimitHits
@@ -21,6 +21,9 @@ from reb_action.sandbox.protocol import Command, Ended, FileFault, Sandbox, Unti
 from reb_action.session.layout import SessionLayout
 from reb_action.session.progress import AgentProgress, ProgressClock
 from reb_action.session.report import LIMIT_BYTES, parse
+
+if TYPE_CHECKING:
+    from reb_action.gateway.gateway import Gateway
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +47,7 @@ def execute_agent(
     launch: Launch,
     *,
     limits: AgentLimits,
-    gateway: Gateway | None,
+    gateway: "Gateway | None",
     secrets: Iterable[str],
     layout: SessionLayout,
     retry: Launch | None = None,

@@ -1,18 +1,22 @@
 """The first act of the agent phase: asks the model once, before the agent's clock starts."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from reb_action.agents.run.access import find_key, find_price_list, find_upstream
 from reb_action.agents.spec import AgentSpec
-from reb_action.gateway import Upstream, load_prices
-from reb_action.gateway.preflight import Preflight, ask_once
+from reb_action.gateway.prices import load_prices
+from reb_action.gateway.settings import Upstream
 from reb_action.judge.faults import CAUSES
 from reb_action.model.agent import AgentRun, Ending
 from reb_action.model.fault import Party, Trouble
 from reb_action.session.state import Session
 
+if TYPE_CHECKING:
+    from reb_action.gateway.preflight import Preflight
 
-def ask_model(session: Session, spec: AgentSpec, environ: Mapping[str, str]) -> Preflight | None:
+
+def ask_model(session: Session, spec: AgentSpec, environ: Mapping[str, str]) -> "Preflight | None":
     """Send one test request to an agent's model; None without a model or with `--no-preflight`."""
     choice = session.agent.model
     if choice is None or not choice.preflight or spec.dialect is None:
@@ -20,10 +24,13 @@ def ask_model(session: Session, spec: AgentSpec, environ: Mapping[str, str]) -> 
     upstream = find_upstream(spec, session, find_key(environ))
     if upstream is None:
         return None
+    # Agents without a model do not wait for the client.
+    from reb_action.gateway.preflight import ask_once  # noqa: PLC0415
+
     return ask_once(upstream, choice.name, load_prices(find_price_list(choice)))
 
 
-def find_failure(preflight: Preflight) -> Trouble | None:
+def find_failure(preflight: "Preflight") -> Trouble | None:
     """Return why no agent could work with the model; None if it could."""
     trouble = preflight.tally.trouble
     if trouble is None or CAUSES[trouble.cause].party is not Party.MODEL:
@@ -31,7 +38,7 @@ def find_failure(preflight: Preflight) -> Trouble | None:
     return trouble
 
 
-def describe_preflight(upstream: Upstream, preflight: Preflight) -> str:
+def describe_preflight(upstream: Upstream, preflight: "Preflight") -> str:
     """Return the result of the preflight as one line."""
     used, failure = preflight.tally.usage, find_failure(preflight)
     what = f"{upstream.model} at {upstream.base_url}"

@@ -8,7 +8,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from reb_action.agents.spec import Task
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Protocol
 from reb_action.sandbox.layout import SandboxLayout
 from reb_action.session.report import ENVIRONMENT

@@ -2,18 +2,20 @@
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reb_action.agents import parsers
 from reb_action.agents.run.conclusion import FINISHED, MODEL_SILENT
 from reb_action.agents.run.log import AgentLog
 from reb_action.agents.spec import AgentLimits, AgentSpec
-from reb_action.gateway import Gateway
 from reb_action.model.agent import Ending
 from reb_action.model.report import Report
 from reb_action.sandbox.protocol import FileFault, Sandbox, Until
 from reb_action.session.layout import SessionLayout
 from reb_action.session.report import LIMIT_BYTES, parse
+
+if TYPE_CHECKING:
+    from reb_action.gateway.gateway import Gateway
 
 _FINISHED_SECONDS: Final = 60.0
 """After so much silence, an agent with a final event and a valid report has finished."""
@@ -46,7 +48,7 @@ class FinishCheck:
 
 def make_stop_check(
     limits: AgentLimits,
-    gateway: Gateway | None,
+    gateway: "Gateway | None",
     log: AgentLog,
     finish: FinishCheck,
     beat: Callable[[str], None],

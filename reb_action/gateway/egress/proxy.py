@@ -10,16 +10,14 @@ from http.server import BaseHTTPRequestHandler
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from reb_action.errors import UsageError
 from reb_action.gateway.egress import plain_http
+from reb_action.gateway.egress.hosts import is_allowed
 from reb_action.gateway.handler import EgressHandler
 from reb_action.gateway.upstream.connection import find_proxy, proxy_authorization
 
 ProxyLookup = Callable[[SplitResult], SplitResult | None]
 """Returns the proxy of this machine's network for a URL, or None for a direct connection."""
 
-_PATTERN: Final = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?")
-_DEFAULT_PORTS: Final = (80, 443)
 _CONNECT_SECONDS: Final = 30
 _CHUNK_BYTES: Final = 64 * 1024
 # RFC 1035, 2.3.4, with the underscore that some names have; RFC 3986, 3.2.1.
@@ -30,30 +28,6 @@ _URL_TARGET: Final = re.compile(
     rf"(?:[a-z0-9._~!$&'()*+,;=:%-]*@)?{_NAME}(?::([0-9]{{0,5}}))?", re.ASCII | re.IGNORECASE
 )
 _MAX_PORT: Final = 65535
-
-
-def parse_hosts(text: str) -> tuple[str, ...]:
-    """Return the hosts of a list such as `pypi.org, *.pythonhosted.org, mirror:8080`.
-
-    A host without a port allows 80 and 443; `*.` stands for one or more labels.
-    """
-    hosts = tuple(text.lower().replace(",", " ").split())
-    for host in hosts:
-        if not _PATTERN.fullmatch(host):
-            raise UsageError(f"{host!r} is not a host name; use a form like *.pythonhosted.org")
-    return hosts
-
-
-def is_allowed(hosts: tuple[str, ...], host: str, port: int) -> bool:
-    """Return whether `hosts` allows this name and port."""
-    name = host.lower().rstrip(".")
-    for entry in hosts:
-        pattern, _, port_text = entry.partition(":")
-        ports = (int(port_text),) if port_text else _DEFAULT_PORTS
-        matches = name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
-        if matches and port in ports:
-            return True
-    return False
 
 
 def create_proxy(

@@ -8,7 +8,7 @@ import pytest
 from reb_action.agents.catalogue import AGENTS, load_packaged
 from reb_action.agents.run.prompt import TaskFacts, list_budget, say_duration, write_prompt
 from reb_action.agents.spec import PaperSetup, Task
-from reb_action.gateway import Budget
+from reb_action.gateway.settings import Budget
 from reb_action.model.agent import Protocol
 from reb_action.sandbox.layout import SandboxLayout
 
