@@ -191,7 +191,7 @@ def native(checkout):
     found, more = [], []
     for folder, names, files in walk(checkout.root):
         if folder is None:
-            more.append("and what is among too many files to look at")
+            more.append("and those among too many files to examine")
             break
         path = os.path.relpath(folder, checkout.root)
         tracked = path == "." or path in checkout.folders

@@ -57,10 +57,10 @@ def check_model(
     Raises UsageError without a key, a name or an address: a key goes to no vendor by guess.
     """
     if not model.strip():
-        raise UsageError("--model names no model; name one as its vendor does")
+        raise UsageError("--model is empty; give the vendor's name of a model")
     dialect = _dialect(model) if agent_name is None else agent(agent_name).dialect
     if dialect is None:
-        raise UsageError(f"the agent {agent_name} asks no model; name another with --agent")
+        raise UsageError(f"the agent {agent_name} uses no model; set --agent to another")
     upstream = Upstream(
         dialect=dialect,
         base_url=fit_url(dialect, url or _default_url(dialect, model)),
@@ -79,8 +79,8 @@ def _default_url(dialect: Dialect, model: str) -> str:
     host = urlsplit(url).hostname
     if vendor_host(model) != host:
         raise UsageError(
-            f"{host}, the default address of {dialect}, is not known to serve {model}; name an"
-            " address that does with --model-url"
+            f"{host}, the default address of {dialect}, is not known to serve {model}; set "
+            "--model-url to a URL that does"
         )
     return url
 

@@ -41,12 +41,14 @@ def _words(name: str, line: str) -> tuple[str, ...]:
 def _folder(name: str, text: str) -> tuple[AgentFile, ...]:
     folder = Path(text)
     if not text or not folder.is_dir():
-        raise UsageError(f"the agent {name} needs a folder as its argument; {show(text)} is none")
+        raise UsageError(
+            f"the agent {name} needs a folder as its argument; {show(text)} is not a folder"
+        )
     paths = _own_files(folder)
     if not paths:
-        raise UsageError(f"{folder} holds no file, links not counted; give {name} another")
+        raise UsageError(f"{folder} has no regular file; give {name} another folder")
     if sum(path.stat().st_size for path in paths) > _FOLDER_BYTES:
-        raise UsageError(f"{folder} holds more than {_FOLDER_BYTES} bytes; give a smaller folder")
+        raise UsageError(f"{folder} has more than {_FOLDER_BYTES} bytes; give a smaller folder")
     return tuple(
         AgentFile(
             name=f"folder/{path.relative_to(folder)}",

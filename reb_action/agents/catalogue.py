@@ -83,7 +83,7 @@ def load(path: Path) -> AgentSpec:
 def _faults(data: dict[str, Json]) -> Iterator[str]:
     argv = cast(list[str], data["argv"])
     if (_COMMAND in argv) != (data.get("takes") == Takes.COMMAND):
-        yield f"{_COMMAND} stands in argv exactly when takes is command"
+        yield f"{_COMMAND} must be in argv if takes is command, and only then"
     env = cast(dict[str, str], data.get("env", {}))
     files = [file for key in ("files", "state") for file in _mapping(data, key).values()]
     resume = cast(list[str], data.get("resume", []))
@@ -92,12 +92,12 @@ def _faults(data: dict[str, Json]) -> Iterator[str]:
     known = NAMES | MODEL_NAMES if "dialect" in data else NAMES
     for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
         if name in MODEL_NAMES - known:
-            yield f"{{{name}}} is known only to an agent with a dialect"
+            yield f"only an agent with a dialect can use {{{name}}}"
         elif name not in known:
             yield f"{{{name}}} is not known; use one of {', '.join(sorted(known))}"
     install = _mapping(data, "install")
     if ("git" in install) != bool(re.fullmatch("[0-9a-f]{40}", str(install.get("version", "")))):
-        yield "install.version: git needs the 40 digits of a commit, a package its release"
+        yield "install.version: give a commit of 40 digits (git) or a release (package)"
     for file in files:
         if isinstance(file, dict) and not (_PROGRAMS / str(file["packaged"])).is_file():
             yield f"files: there is no packaged file {show(file['packaged'])}"

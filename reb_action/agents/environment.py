@@ -76,8 +76,8 @@ def _refuse_passwords(passed: Mapping[str, str]) -> None:
     for name, value in passed.items():
         if re.search(r"://[^/\s]*@", value):
             raise UsageError(
-                f"{name} holds a user name or password, which an agent would read;"
-                " use an address without one, or unset it"
+                f"{name} has a user name or password, which an agent could read; use a URL "
+                "without them, or unset it"
             )
 
 

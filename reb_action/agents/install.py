@@ -183,7 +183,7 @@ def _complaint(spec: AgentSpec, failed: Ended, seconds: int) -> str:
     said = b"\n".join((failed.stdout, failed.stderr)).decode("utf-8", "replace").strip()
     return (
         f"{spec.name} {spec.install.version if spec.install else ''} cannot be installed"
-        f" ({said[-300:]}); see to the package index, or to the pin in {spec.name}.yaml"
+        f" ({said[-300:]}); check the package index and the pin in {spec.name}.yaml"
     )
 
 

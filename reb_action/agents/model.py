@@ -53,10 +53,10 @@ def choose(spec: AgentSpec, asked: Asked, place: Place) -> ModelChoice | None:
     if spec.dialect is None:
         return None
     if asked.model is None:
-        raise UsageError(f"the agent {spec.name} asks a model; name it with --model")
+        raise UsageError(f"the agent {spec.name} needs a model; set --model")
     if place.kind is Kind.LOCAL and not place.disposable:
         raise UsageError(
-            f"the local sandbox isolates nothing, and a model would steer {spec.name} on this"
+            f"the local sandbox has no isolation, and a model would control {spec.name} on this"
             " machine; use --sandbox docker, or say --disposable if it is destroyed afterwards"
         )
     chosen = ModelChoice(
@@ -98,16 +98,16 @@ def _demand_known_pair(spec: AgentSpec, chosen: ModelChoice) -> None:
     vendor = vendor_host(model)
     if vendor not in (None, host) and host in _VENDOR_HOSTS:
         raise UsageError(
-            f"{spec.name} would ask {host}, which does not serve {model}; name an address that"
-            f" does, in the dialect {spec.dialect}, with --model-url"
+            f"{spec.name} would ask {host}, which does not serve {model}; set --model-url to a "
+            "URL that does, in the dialect {spec.dialect}, with --model-url"
         )
 
 
 def _demand_network(place: Place) -> None:
     if place.kind is Kind.LOCAL and place.network is not Network.OPEN:
         raise UsageError(
-            f"the local sandbox has this machine's network, so {place.network} cannot be kept;"
-            " use --sandbox docker, or --network open"
+            f"the local sandbox has this machine's network, so {place.network} cannot be "
+            "enforced; use --sandbox docker, or --network open"
         )
     if (place.network is Network.ALLOWED) != bool(place.hosts):
         raise UsageError("--network allowed and --allow-hosts go together; give both or neither")
@@ -116,12 +116,15 @@ def _demand_network(place: Place) -> None:
 def _demand_direct(spec: AgentSpec, chosen: ModelChoice, place: Place) -> None:
     if writes_key(spec):
         raise UsageError(
-            f"{spec.name} writes its key to a file, where the measured code could read it;"
-            " leave --direct-key out"
+            f"{spec.name} writes its key to a file, where the measured code could read it; "
+            "remove --direct-key"
         )
     budget = chosen.budget
     if any(limit is not None for limit in (budget.calls, budget.tokens, budget.cost_usd)):
-        raise UsageError("with --direct-key nobody counts, so no budget can be kept; leave it out")
+        raise UsageError(
+            "--direct-key bypasses the gateway, which enforces budgets; remove --direct-key"
+            " or the budget"
+        )
     url = urlsplit(chosen.url)
     port = url.port or (443 if url.scheme == "https" else 80)
     if place.network is not Network.OPEN and not is_allowed(place.hosts, url.hostname or "", port):

@@ -119,8 +119,8 @@ def demand_possible_limits(place: PlaceOptions) -> None:
     given = [name for name, value in limits.items() if value is not None]
     if place.sandbox is Kind.LOCAL and given:
         raise UsageError(
-            f"the local sandbox limits only the disk; leave {' and '.join(given)} out, or use"
-            " --sandbox docker"
+            f"the local sandbox limits only the disk; remove {' and '.join(given)}, or use "
+            "--sandbox docker"
         )
     if place.shm_mib and place.memory_mib and place.shm_mib > place.memory_mib:
         raise UsageError(

@@ -38,7 +38,7 @@ def doctor(
 ) -> None:
     """Check that this machine can run a trial.
 
-    With --model, ask the model once with the key in REB_MODEL_KEY, for one token of an answer.
+    With --model, send the model one test request with the key in REB_MODEL_KEY, for one token.
     Exit code 4 if something is missing, 12 if the model does not work.
     """
     from reb_action.doctor import check_machine, check_model
@@ -47,7 +47,7 @@ def doctor(
 
     if model is None and (agent is not None or model_url is not None):
         given = "--agent" if agent is not None else "--model-url"
-        raise UsageError(f"{given} is for a model; name one with --model, or leave {given} out")
+        raise UsageError(f"{given} needs --model; set it, or remove {given}")
     findings = tuple(check_machine(sandbox, image))
     asked = () if model is None else (check_model(model, model_url, agent, os.environ),)
     click.echo("\n".join(log(finding.line) for finding in (*findings, *asked)))

@@ -119,9 +119,7 @@ def demand_one_list(context: click.Context, parameter: click.Parameter, value: T
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if len(given) > 1:
-        raise UsageError(
-            f"--contestants and --{given[1]} both say who competes; leave one of them out"
-        )
+        raise UsageError(f"--contestants and --{given[1]} exclude each other; remove one of them")
     return value
 
 

@@ -87,12 +87,12 @@ def compare(
     levels: tuple[Level, ...],
     as_json: bool,
 ) -> None:
-    """Compare two runs or contestants; B is better, worse or undecided.
+    """Compare two runs or contestants: better, worse or undecided.
 
     A and B are folders of artifacts, checkouts of the leaderboard's branch, or scoreboard.json
     files of runs. A and B may be the same place with two contestants. Each repository counts once;
-    its attempts are repeats. If the result is open, the number of trials that would decide it is
-    shown.
+    its attempts are repeats. If the result is undecided, the number of trials
+    that would decide it is shown.
     """
     from reb_action.cli import console
     from reb_action.results import comparison

@@ -81,7 +81,7 @@ def _matching(every: Mapping[str, BatchTrial], pattern: str) -> list[str]:
     names = [pattern] if pattern in every else [one for one in every if fnmatchcase(one, pattern)]
     if not names:
         raise UsageError(
-            f"{show(pattern)} is no trial of these repositories, contestants and attempts"
+            f"{show(pattern)} matches no trial of these repositories, contestants and attempts"
         )
     return names
 

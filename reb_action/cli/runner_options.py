@@ -102,7 +102,7 @@ place_options = pass_group(
         "--gpus",
         default=0,
         type=click.IntRange(0, 64),
-        help="Number of GPUs available. Without enough of them C2, C3 and C4 are invalid.",
+        help="Number of GPUs available. With too few, C2, C3 and C4 are invalid.",
     ),
     option(
         "--network",
@@ -137,7 +137,7 @@ place_options = pass_group(
     option(
         "--disk-mib",
         type=click.IntRange(64, 2**30),
-        help="Disk that the sandbox may use, in MiB. By default all that is free, less a reserve.",
+        help="Disk that the sandbox may use, in MiB. By default all free space minus a reserve.",
     ),
     # Not an input of the action: a runner of GitHub keeps no trial from one job to the next.
     click.option(
@@ -168,8 +168,8 @@ runner_options = add_options(
         "--protocol",
         default="standard",
         type=click.Choice(["standard", "paper"]),
-        help="Task and rules of the agent: standard, or paper (its wording, root where it had"
-        " root, one retry without a report, no idle or repeat limit).",
+        help="Task and rules of the agent: standard, or paper (its prompt and root access,"
+        " one retry if there is no report, no idle or repeat limit).",
         callback=parse_protocol,
     ),
     place_options,

@@ -109,14 +109,12 @@ def _problems(manifest: Manifest, data: Json) -> Iterator[str]:
         yield "the key imports is missing"
     yield from (f"{key}: {show(path)} leads out of its folder" for key, path in _paths(manifest))
     if not manifest.frameworks and Level.C2 not in manifest.not_applicable:
-        yield "frameworks: the list is empty, so C2 must stand in not_applicable"
+        yield "frameworks: the list is empty, so C2 must be in not_applicable"
     for level in RUN_LEVELS:
         places = [level in part for part in (manifest.entrypoints, manifest.not_applicable)]
         places.append(level in manifest.paper_only)
         if sum(places) != 1:
-            yield (
-                f"{level} must stand in exactly one of entrypoints, not_applicable and paper_only"
-            )
+            yield f"{level} must be in exactly one of entrypoints, not_applicable and paper_only"
     for level, entrypoint in manifest.entrypoints.items():
         yield from (f"entrypoints.{level}: {fault}" for fault in _faults(level, entrypoint))
     if manifest.stages and Level.C1 not in manifest.entrypoints:
@@ -170,7 +168,7 @@ def _paths(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 def _faults(level: Level, entrypoint: Entrypoint) -> Iterator[str]:
     if (level is Level.C4) != (entrypoint.ranks > 1):
-        yield "ranks belongs to C4, and C4 needs at least 2"
+        yield "only C4 has ranks, and it needs at least 2"
     yield from _command_faults(entrypoint)
 
 
@@ -194,6 +192,12 @@ def _proof_faults(proof: Proof) -> Iterator[str]:
     if pattern is not None and re.search(pattern, ""):
         yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
     if pattern is not None and may_explode(pattern):
-        yield f"the pattern {show(pattern)} repeats what repeats or chooses; it may never end"
+        yield (
+            f"the pattern {show(pattern)} repeats a repetition or an alternative; its search"
+            " may never end"
+        )
     if pattern is not None and may_crawl(pattern):
-        yield f"the pattern {show(pattern)} has more than two open wildcards; it may take for ever"
+        yield (
+            f"the pattern {show(pattern)} has more than two unbounded wildcards; its search"
+            " may take too long"
+        )

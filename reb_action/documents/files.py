@@ -57,7 +57,9 @@ def _encode_readable(value: object, *, kind: str, name: str) -> bytes:
     try:
         data = encode(value, kind=kind)
     except ValueError as error:
-        raise DocumentError(f"{name} is not written: {error}; a fault of reb") from None
+        raise DocumentError(
+            f"{name} could not be written: {error}; please report this error of reb"
+        ) from None
     if len(data) > LIMIT_BYTES:
         raise DocumentError(f"{name} would have more than {LIMIT_BYTES} bytes")
     decode(data, type(value), kind=kind, name=name)
@@ -101,7 +103,7 @@ def decode(data: bytes, kind_of_value: type[T], *, kind: str, name: str) -> T:
     try:
         value = parse_json(data)
     except NotJsonError as error:
-        raise DocumentError(f"{name} is not readable as JSON: {error}") from None
+        raise DocumentError(f"{name} is not valid JSON: {error}") from None
     fault = _other_kind(value, kind) or find_problem(value, kind)
     if fault is not None:
         raise DocumentError(f"{name} is not a {kind} document of schema {SCHEMA}: {fault}")

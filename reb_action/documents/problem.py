@@ -88,7 +88,7 @@ def _extra_keys(error: ValidationError) -> str:
 def _no_alternative(error: ValidationError) -> str:
     known = _alternatives(error)
     if not known:
-        return f"{show(error.instance)} has none of the forms that are allowed here"
+        return f"{show(error.instance)} matches none of the allowed forms"
     hints = (_hint(key, known) for key in cast(dict[str, object], error.instance))
     return f"none of the keys {', '.join(known)} is there{next(filter(None, hints), '')}"
 

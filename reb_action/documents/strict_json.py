@@ -75,7 +75,7 @@ def syntax_clause(error: ValueError) -> str:
         return (
             f"{error.msg.lower().removesuffix(' at')} at line {error.lineno}, column {error.colno}"
         )
-    return "it holds a number with too many digits"
+    return "it has a number with too many digits"
 
 
 def _check_bounds(value: Json, text: str) -> None:
@@ -85,9 +85,9 @@ def _check_bounds(value: Json, text: str) -> None:
         return
     for item in walk(value):
         if isinstance(item, int | float) and not abs(item) <= sys.float_info.max:
-            raise NotJsonError("it holds a number too large to represent")
+            raise NotJsonError("it has a number too large to represent")
         if isinstance(item, str) and SURROGATE.search(item):
-            raise NotJsonError("it holds half of a surrogate pair")
+            raise NotJsonError("it has an unpaired surrogate")
 
 
 def _is_deep(value: Json) -> bool:

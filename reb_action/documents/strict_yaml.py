@@ -53,7 +53,7 @@ def parse_yaml(data: bytes, name: str) -> Json:
     except NotJsonError as error:
         raise DocumentError(f"{name}: {error}") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"{name}: not readable as YAML: {_yaml_clause(error)}") from None
+        raise DocumentError(f"{name}: not valid YAML: {_yaml_clause(error)}") from None
 
 
 def _too_clever(data: bytes) -> Iterator[str]:
@@ -74,5 +74,5 @@ def _too_clever(data: bytes) -> Iterator[str]:
 def _yaml_clause(error: Exception) -> str:
     clause = getattr(error, "problem", None) or getattr(error, "reason", None)
     mark = getattr(error, "problem_mark", None)
-    told = clause or "it holds a number with too many digits"
+    told = clause or "it has a number with too many digits"
     return f"{told} (line {mark.line + 1})" if mark is not None else told

@@ -127,8 +127,8 @@ def _whole(digits: str) -> int | float:
 def _oddities(value: Json) -> Iterator[str]:
     for item in walk(value):
         if isinstance(item, float) and math.isnan(item):
-            yield "it holds NaN, which is not a JSON number"
+            yield "it has NaN, which is not a JSON number"
         elif isinstance(item, float) and math.isinf(item):
-            yield "it holds a number too large to represent"
+            yield "it has a number too large to represent"
         elif isinstance(item, str) and SURROGATE.search(item):
-            yield "it holds half of a surrogate pair"
+            yield "it has an unpaired surrogate"

@@ -16,7 +16,7 @@ class CallStatus(StrEnum):
 
     WHOLE: the complete answer reached the agent. CUT: the answer ended early. LEFT: the agent
     closed its connection, the answer was read to its end. SILENT: the model sent nothing for long.
-    FAILED: an error within an answer. ERROR: an HTTP error. UNREACHABLE: no connection.
+    FAILED: an error in an answer. ERROR: an HTTP error. UNREACHABLE: no connection.
     """
 
     WHOLE = "whole"

@@ -27,7 +27,7 @@ _CAUSES: Final = {
     CallStatus.SILENT: FaultCause.MODEL_SILENT,
     CallStatus.FAILED: FaultCause.ANSWER_FAILED,
 }
-_NO_ANSWER: Final = "what came is no answer of a model"
+_NO_ANSWER: Final = "the response is not an answer of a model"
 _BAD_GATEWAY: Final = 502
 _GATEWAY_TIMEOUT: Final = 504
 # Hop-by-hop headers (RFC 9110, 7.6.1), headers that the gateway sets itself, and cookies.

@@ -130,7 +130,7 @@ def _read_list(path: Path) -> Prices:
     try:
         value = parse_json(data) if path.suffix == ".json" else parse_yaml(data, path.name)
     except NotJsonError as error:
-        raise DocumentError(f"{path.name} is not readable as JSON: {error}") from None
+        raise DocumentError(f"{path.name} is not valid JSON: {error}") from None
     models = value.get("models") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(models, dict):
         raise DocumentError(

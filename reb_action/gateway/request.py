@@ -70,10 +70,12 @@ def find_route(
     query = dict(parse_qsl(url.query))
     route = rules.find_route(url.path)
     if route is None:
-        return Refusal(status=404, message=f"this gateway speaks {dialect} and has no such route")
+        return Refusal(
+            status=404, message=f"this gateway serves the dialect {dialect} and has no such route"
+        )
     key = rules.get_key(request.headers, query).encode("utf-8", "replace")
     if not hmac.compare_digest(key, placeholder.encode()):
-        return Refusal(status=401, message="this key is not that of the trial")
+        return Refusal(status=401, message="this is not the key of the trial")
     if request.headers.get("content-encoding", "identity") != "identity":
         return Refusal(status=415, message="this gateway accepts no compressed requests")
     return route
@@ -139,7 +141,7 @@ def _find_model(
     keys = [key for key in value if key.lower() == "model"]
     model = route.model(path)
     if model is not None and keys:
-        return Refusal(status=400, message="the path names the model, so the body may not")
+        return Refusal(status=400, message="the path names the model; remove it from the body")
     if keys not in ([], ["model"]):
         return Refusal(status=400, message="the request names its model more than once")
     model = get_text(value, "model") if model is None else model

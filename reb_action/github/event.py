@@ -103,7 +103,7 @@ def _event(environ: Mapping[str, str]) -> Json:
     try:
         return parse_json(read_bytes(Path(path)))
     except NotJsonError as error:
-        raise UsageError(f"the event of this run is not readable as JSON: {error}") from None
+        raise UsageError(f"the event of this run is not valid JSON: {error}") from None
 
 
 def _commit(name: str, event: Json, environ: Mapping[str, str]) -> str:

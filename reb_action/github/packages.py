@@ -72,7 +72,7 @@ def make_environment(part: Path) -> list[str]:
     Using the pip of this machine saves three seconds, which the environment's own would take.
     """
     venv = [sys.executable, "-I", "-m", "venv"]
-    what = "make a virtual environment (is python3-venv there?)"
+    what = "make a virtual environment (is python3-venv installed?)"
     python = str(part / "bin" / "python")
     if pip_version() >= OLDEST_PIP:
         run(what, *venv, "--without-pip", part)

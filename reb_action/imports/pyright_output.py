@@ -35,7 +35,7 @@ def read_unresolved(document: object) -> Unresolved:
     diagnostics = [_object(item, "a diagnostic") for item in _array(report, "generalDiagnostics")]
     if any(str(item.get("message")).startswith(_BROKEN) for item in diagnostics):
         # Its findings for that file are incomplete.
-        raise ToolchainError("it failed at a file of the repository")
+        raise ToolchainError("it failed on a file of the repository")
     return Unresolved(
         missing=frozenset(_modules(diagnostics, rule="reportMissingImports")),
         stub_only=frozenset(_modules(diagnostics, rule="reportMissingModuleSource")),
@@ -61,20 +61,20 @@ def _module(message: object) -> str:
 def _files(report: dict[str, object]) -> int:
     files = _object(report.get("summary"), "`summary`").get("filesAnalyzed")
     if not isinstance(files, int) or isinstance(files, bool) or files < 0:
-        raise _garbled(f"`filesAnalyzed` is no count: {files!r:.{_SHOWN}}")
+        raise _garbled(f"`filesAnalyzed` is not a count: {files!r:.{_SHOWN}}")
     return files
 
 
 def _array(report: dict[str, object], key: str) -> list[object]:
     value = report.get(key)
     if not isinstance(value, list):
-        raise _garbled(f"`{key}` is no array")
+        raise _garbled(f"`{key}` is not an array")
     return cast("list[object]", value)
 
 
 def _object(value: object, what: str) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise _garbled(f"{what} is no object")
+        raise _garbled(f"{what} is not an object")
     return cast("dict[str, object]", value)
 
 

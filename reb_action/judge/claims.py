@@ -86,7 +86,7 @@ def _torch(claimed: str | None, torch: FrameworkFacts | None) -> tuple[str | Non
         return f"torch does not import: {torch.error}", Standing.REFUTED
     standing = _compared(claimed, torch.version)
     if standing is Standing.SUPPORTED and not torch.genuine:
-        return f"{torch.version}, says a torch that is not genuine", Standing.UNVERIFIABLE
+        return f"{torch.version}, reported by a torch that is not genuine", Standing.UNVERIFIABLE
     return torch.version, standing
 
 

@@ -19,7 +19,7 @@ def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
         return result_of(Level.C2, Outcome.FAILED, Outcome.FAILED, seen.fault)
     missing = set(manifest.frameworks) - {facts.framework for facts in seen.frameworks}
     faults = [f"{name} gave no answer" for name in sorted(missing)]
-    faults += [] if missing or seen.frameworks else ["no framework was asked"]
+    faults += [] if missing or seen.frameworks else ["no framework was probed"]
     faults += [
         fault for facts in seen.frameworks if (fault := _cuda_fault(facts, seen.gpus_present))
     ]
@@ -28,7 +28,7 @@ def judge_cuda(manifest: Manifest, seen: Observation) -> LevelResult:
     if not faults and (idle := _find_idle_gpus(manifest, seen)):
         faults.append(idle)
     paper = outcome_of(any(facts.available for facts in seen.frameworks))
-    reason = "; ".join(faults) or "every framework computes rightly on every GPU"
+    reason = "; ".join(faults) or "every framework computes correctly on every GPU"
     return result_of(Level.C2, outcome_of(not faults), paper, reason)
 
 
@@ -38,8 +38,8 @@ def _find_idle_gpus(manifest: Manifest, seen: CudaObservation) -> str | None:
     working, needed = count_working_gpus(seen.witness, least=least), max(1, seen.gpus_present)
     if working >= needed:
         return None
-    claim = "while the frameworks said they computed on each"
-    return f"NVML saw work of ours on {working} of {needed} GPUs {claim}"
+    claim = "but the frameworks reported work on each"
+    return f"NVML saw the probe's work on {working} of {needed} GPUs {claim}"
 
 
 def _cuda_fault(facts: CudaFacts, gpus: int) -> str | None:

@@ -68,7 +68,7 @@ CAUSES: Final[Mapping[FaultCause, CauseRule]] = {
     ),
     FaultCause.CONNECTION_CUT: _model("the model's answer was cut short", _LATER),
     FaultCause.MODEL_SILENT: _model("the model did not answer", _LATER),
-    FaultCause.ANSWER_FAILED: _model("the model reported an error within its answer", _LATER),
+    FaultCause.ANSWER_FAILED: _model("the model reported an error in its answer", _LATER),
     FaultCause.MODEL_FAILED: _model("the agent reports an error of its model", "see agent.log"),
     FaultCause.REQUEST_REJECTED: CauseRule(
         party=Party.AGENT, words="the vendor rejected the agent's request", advice="see agent.log"

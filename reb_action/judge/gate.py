@@ -71,7 +71,7 @@ def demand_measured(fail_on: FailOn, levels: tuple[Level, ...]) -> None:
     if absent:
         raise UsageError(
             f"--fail-on names {', '.join(absent)}, and --levels is {','.join(levels)}; add the"
-            " level to --levels, or leave it out of --fail-on"
+            " level to --levels, or remove it from --fail-on"
         )
 
 
@@ -84,7 +84,7 @@ def decide(seen: Verdict | str, asked: tuple[Level, ...], fail_on: FailOn) -> De
     results = [result for level in asked if not (result := seen.result(level)).unasked]
     measured = {result.level for result in results}
     reasons = [_reason(result, scoring) for result in results if _closes(result, fail_on)]
-    reasons += [f"{level} was not asked for" for level in fail_on.levels if level not in measured]
+    reasons += [f"{level} was not requested" for level in fail_on.levels if level not in measured]
     return Decision(
         standing=_standing(result.by(scoring) for result in results),
         highest=find_highest(seen, scoring),

@@ -11,7 +11,7 @@ from reb_action.model.verdict import ImportCount, LevelResult
 _CAUSES: Final[Mapping[Cause, str]] = {
     Cause.NOT_INSTALLED: "not installed",
     Cause.NOT_IN_PYTHON: "not in this version of Python",
-    Cause.TOO_LITTLE_CODE: "with too little code behind it to count",
+    Cause.TOO_LITTLE_CODE: "with too little code in it to count",
     Cause.PART_MISSING: "not in its package, which is installed",
 }
 

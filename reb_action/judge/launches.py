@@ -32,7 +32,7 @@ def read_table(table: bytes) -> ProcessLaunches | None:
         return None
     _, pid, status, result, _, kernels, graphs, _ = _HEADER.unpack_from(table)
     if status != _COUNTING:
-        fault = _FAULTS.get(status, f"CUPTI refuses to count (error {result})")
+        fault = _FAULTS.get(status, f"CUPTI cannot count (error {result})")
         return ProcessLaunches(pid=pid, kernels=0, graphs=0, fault=fault)
     return ProcessLaunches(
         pid=pid, kernels=kernels, graphs=graphs, gpus=tuple(_read_gpus(table[_HEADER.size :]))
@@ -80,14 +80,16 @@ def find_collective_fault(
 ) -> str | None:
     """Return why the launches do not show that each rank ran NCCL on a GPU of its own."""
     if launches.decoy_launches:
-        return f"the decoy run launched {launches.decoy_launches} kernels, so theirs prove nothing"
+        return (
+            f"the decoy run launched {launches.decoy_launches} kernels too, so they prove nothing"
+        )
     held = {gpu.uuid for gpu in witnessed if gpu.peak_memory_mib > 0}
     taken: set[str] = set()
     for process in sorted(launches.processes, key=lambda process: len(process.gpus)):
         own = (gpu.uuid for gpu in process.gpus if gpu.collectives and gpu.uuid not in taken)
         taken.update(islice(own, 1))
     if len(taken) < ranks:
-        return f"{len(taken)} of {ranks} ranks launched NCCL's kernels on a GPU of their own"
+        return f"{len(taken)} of {ranks} ranks launched NCCL's kernels, each on its own GPU"
     if len(taken & held) < ranks:
         return f"NVML saw no process of the run on {len(taken - held)} of the ranks' GPUs"
     return None

@@ -90,11 +90,11 @@ def _decoy_fault(seen: RunObservation) -> str | None:
     if seen.decoy is None:
         return "the decoy run was not made"
     if seen.decoy.proofs_satisfied:
-        return "the proofs hold even when the repository's code is taken out: they are staged"
+        return "the proofs hold even without the repository's code: they are staged"
     if not seen.decoy.token_seen:
-        return "the interpreter does not run the repository's file when told to"
+        return "the interpreter does not run the repository's file when asked to"
     if seen.decoy.exit_code is None:
-        return "the decoy run did not end, so what it would have staged is not known"
+        return "the decoy run did not end, so it is not known whether the proofs are staged"
     return _changed(seen.decoy.changed, "decoy") if seen.decoy.changed else None
 
 
@@ -103,8 +103,8 @@ def _changed(files: tuple[Touched, ...], run: str) -> str:
     what = {
         Change.MODIFIED: "was modified",
         Change.DELETED: "was deleted",
-        Change.SHADOWED: "was put in the place of a tracked module",
-        Change.PUT_BACK: "was modified and put back",
+        Change.SHADOWED: "replaced a tracked module",
+        Change.PUT_BACK: "was changed and restored",
     }[first.change]
     suffix = f", and {others} more" if others else ""
     return f"{first.path} {what} while the {run} ran{suffix}"
@@ -114,7 +114,7 @@ def _rank_fault(manifest: Manifest, seen: RunObservation) -> str | None:
     ranks = manifest.entrypoints[Level.C4].ranks
     devices = {rank.device for rank in seen.ranks if rank.ranks == ranks and rank.collectives > 0}
     if len(devices) < ranks:
-        return f"{len(devices)} of {ranks} ranks took part in a collective on a GPU of their own"
+        return f"{len(devices)} of {ranks} ranks took part in a collective, each on its own GPU"
     counted = seen.launches
     if counted is not None and counted.not_counted is None:
         # Counted launches show work of any size, so the utilisation is not asked.
@@ -133,7 +133,7 @@ def _idle(seen: RunObservation) -> str:
         return f"NVML saw no kernel on any GPU while the entry point ran{counted}"
     asked = f"work shows {BUSY_PERCENT} % or more"
     return (
-        f"NVML saw no GPU busier than {peak} %, as a CUDA context alone makes it; {asked}{counted}"
+        f"NVML saw no GPU busier than {peak} %, which a CUDA context alone causes; {asked}{counted}"
     )
 
 

@@ -59,75 +59,75 @@ _SENTENCES: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.MISSING_DEPENDENCY: (
             "A Python package or a shared library that the code loads is not installed. "
-            "Installing it into the reported environment usually mends this."
+            "Installing it into the reported environment usually fixes this."
         ),
         Cause.NATIVE_EXTENSION_NOT_BUILT: (
             "The compiled part of a package is absent or failed to build. Building it against the "
-            "installed framework, or installing a wheel made for it, usually mends this."
+            "installed framework, or installing a wheel made for it, usually fixes this."
         ),
         Cause.ABI_MISMATCH: (
             "A compiled extension was built against other versions of the libraries that it loads. "
-            "Rebuilding it, or installing the wheel made for these versions, usually mends this."
+            "Rebuilding it, or installing the wheel made for these versions, usually fixes this."
         ),
         Cause.WRONG_CUDA_BUILD: (
             "A framework or extension was built for another CUDA version, or for none. "
-            "Installing builds that all name the same CUDA version usually mends this."
+            "Installing builds that all name the same CUDA version usually fixes this."
         ),
         Cause.DRIVER_TOO_OLD: (
             "The driver of this machine does not support the CUDA version that was installed. "
-            "A build for an older CUDA version usually mends this."
+            "A build for an older CUDA version usually fixes this."
         ),
         Cause.GPU_HIDDEN: (
             "The framework finds fewer GPUs than the machine has. Clearing "
-            "CUDA_VISIBLE_DEVICES and library paths that shadow the driver's usually mends this."
+            "CUDA_VISIBLE_DEVICES and library paths that shadow the driver's usually fixes this."
         ),
         Cause.UNSUPPORTED_COMPUTE_CAPABILITY: (
             "The installed kernels were not built for this GPU, or need a newer one. A build that "
-            "includes the compute capability of this GPU usually mends this."
+            "includes the compute capability of this GPU usually fixes this."
         ),
         Cause.AUXILIARY_TOOLING_MISSING: (
             "A program, a header file or a logging package that looked optional is missing. "
-            "Installing it (ffmpeg, a compiler, ninja, git, wandb) usually mends this."
+            "Installing it (ffmpeg, a compiler, ninja, git, wandb) usually fixes this."
         ),
         Cause.MIXED_FRAMEWORKS: (
             "Installed packages are of versions that do not work together. Pinning them to "
-            "versions of one time, such as numpy below 2, usually mends this."
+            "versions of the same time, such as numpy below 2, usually fixes this."
         ),
         Cause.WRONG_PYTHON: (
             "The interpreter is too old or too new for the code or for a package. An environment "
-            "with the Python version that the repository names usually mends this."
+            "with the Python version that the repository names usually fixes this."
         ),
         Cause.OUT_OF_MEMORY_HOST: (
             "The run used up the main or shared memory. A larger memory limit, a larger /dev/shm "
-            "or fewer data workers usually mends this."
+            "or fewer data workers usually fixes this."
         ),
         Cause.OUT_OF_MEMORY_GPU: (
             "The run used up the memory of the GPU. A smaller batch or a GPU with more memory "
-            "usually mends this."
+            "usually fixes this."
         ),
         Cause.TIMED_OUT: (
             "The run did not end within its time. A smaller workload or a longer limit in the "
-            "manifest usually mends this."
+            "manifest usually fixes this."
         ),
         Cause.NETWORK_NEEDED: (
             "The run wants a network, a model hub or an account there. Declaring the asset in the "
-            "manifest, so that it is there beforehand, usually mends this."
+            "manifest, so that it is there beforehand, usually fixes this."
         ),
         Cause.REPOSITORY_DEFECT: (
             "The repository's own code fails whatever is installed, or insists on a device that "
-            "the machine does not have. Only a change to the repository mends this."
+            "the machine does not have. Only a change to the repository fixes this."
         ),
         Cause.NCCL: (
-            "The processes of the distributed run could not talk to each other. One process per "
-            "GPU, a free port and shared memory that is large enough usually mend this."
+            "The processes of the distributed run could not communicate. One process per "
+            "GPU, a free port and shared memory that is large enough usually fix this."
         ),
         Cause.AGENT_GAVE_UP: (
             "The agent stopped before the environment was ready. Its log says whether it met a "
             "limit or chose to stop."
         ),
         Cause.HARNESS_FAULT: (
-            "The harness or the runner failed, not the agent. Mending the runner and running the "
-            "trial again is the only remedy."
+            "The harness or the runner failed, not the agent. Fix the runner and run the trial "
+            "again."
         ),
     }
 )

@@ -27,8 +27,8 @@ _KINDS: Final = {
     "broken link": "is a link to nothing",
     "not a file": "is not a file",
     "not executable": "is not executable",
-    "not readable": "cannot be read, so it cannot be known for a CPython",
-    "script": "is a script and not a CPython; name the interpreter's own binary",
+    "not readable": "cannot be read, so it is not known whether it is CPython",
+    "script": "is a script, not CPython; name the interpreter's own binary",
     "other": "is not a program of this machine",
 }
 
@@ -78,7 +78,7 @@ def observe_interpreter(
 def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> Interpreter:
     path = report.python_path
     if file.kind != "elf" or not file.cpython:
-        kind = _KINDS[file.kind] if file.kind != "elf" else "is not a CPython"
+        kind = _KINDS[file.kind] if file.kind != "elf" else "is not CPython"
         return _refused(path, f"{path} {kind}")
     question = challenge.create_challenge(make_nonce())
     seen = _ask(context, report, question)
@@ -91,7 +91,7 @@ def _examine(context: ProbeContext, report: Report, file: InterpreterFile) -> In
     version, left = ask_version(context, report)
     survivors = _sorted((*seen.survivors, *left))
     if version is None:
-        fault = f"{path} is no Python 3, asked without what is installed in it (-I -S)"
+        fault = f"{path} is not Python 3 (started with -I -S)"
         return _refused(path, fault, survivors)
     fault = describe_other_version(path, version, file)
     if fault is not None:
@@ -145,11 +145,11 @@ def _silence(path: str, seen: Supervised) -> str:
 
 def _impostor(path: str, told: _Told, question: Challenge, resolved: str) -> str | None:
     if told.worked_out != question.worked_out:
-        return f"{path} does not work out what a Python works out"
+        return f"{path} does not compute what Python computes"
     if told.implementation != "cpython":
         return f"{path} is {_text(told.implementation)} and not CPython"
     if told.running != resolved:
-        return f"{path} hands over to {_text(told.running)}; name that one"
+        return f"{path} starts {_text(told.running)}; name that interpreter"
     return None
 
 
@@ -160,7 +160,7 @@ def _excess(path: str, told: _Told) -> str | None:
         return f"{path} searches {excess}"
     longest = max(map(len, (told.prefix, *told.search_paths)))
     if longest > _PATH_LIMIT:
-        return f"{path} tells a path of {longest} characters, more than {_PATH_LIMIT}"
+        return f"{path} reports a path of {longest} characters, more than {_PATH_LIMIT}"
     return None
 
 

@@ -52,7 +52,7 @@ def _load_fault(context: ProbeContext) -> str | None:
     if ended.exit_code == 0:
         return None
     last = ended.stderr.strip().rpartition(b"\n")[2].decode("utf-8", "replace")
-    return f"the library that counts does not load here: {show(last[:200])}"
+    return f"the library that counts does not load: {show(last[:200])}"
 
 
 def make_environment(context: ProbeContext) -> Mapping[str, str]:

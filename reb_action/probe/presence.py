@@ -138,8 +138,8 @@ def _missing(
         return seen.missing
     nothing = _search(context, {**question, "search_paths": [], "modules": []})
     if answer_of(nothing.stdout, _Missing) is None:
-        raise SandboxError(f"modules cannot be looked for: {why(nothing)}; run it again")
-    return f"modules cannot be looked for: {why(ended)}"
+        raise SandboxError(f"could not look for modules: {why(nothing)}; run it again")
+    return f"could not look for modules: {why(ended)}"
 
 
 def _search(context: ProbeContext, question: Mapping[str, object]) -> Ended:

@@ -44,7 +44,7 @@ def resolve(context: ProbeContext, tree: Tree) -> Unresolved | str:
     if isinstance(seen, Unresolved):
         return seen
     resolve_alone(context, tree)
-    return f"pyright cannot look at this environment: {seen}"
+    return f"pyright cannot analyse this environment: {seen}"
 
 
 def resolve_alone(context: ProbeContext, tree: Tree) -> Unresolved:

@@ -84,8 +84,8 @@ def inspect_modules(
         return seen
     nothing = _ask(context, _question((), _NOTHING))
     if answer_of(nothing.stdout, InstalledModules) is None:
-        raise SandboxError(f"what is installed cannot be seen: {why(nothing)}; run it again")
-    return InstalledModules(fault=f"what is installed cannot be seen: {why(ended)}")
+        raise SandboxError(f"could not list what is installed: {why(nothing)}; run it again")
+    return InstalledModules(fault=f"could not list what is installed: {why(ended)}")
 
 
 def _question(search_paths: Sequence[str], wanted: Wanted) -> dict[str, object]:

@@ -26,7 +26,7 @@ class InterpreterFile:
 
     `identity` is a hash of the file, of the symlinks that lead to it and of their pyvenv.cfg.
     `versions` are the texts in a CPython binary that look like its version; empty if a library
-    has the interpreter, or if the program is not a CPython.
+    has the interpreter, or if the program is not CPython.
     """
 
     resolved: str
@@ -144,7 +144,7 @@ def restore(context: ProbeContext, source: Source, seen: Survey) -> Restored:
     names = (*left.stuck, *(source.files[index].path for index, _ in left.touched if touched))
     fault = left.fault
     if names and fault is None:
-        fault = f"the checkout cannot be made as at the commit: {show(names[0])} stays as it is"
+        fault = f"the checkout could not be restored to its commit: {show(names[0])} stays as it is"
     return Restored(touched=touched, stamps=left.stamps, fault=fault)
 
 

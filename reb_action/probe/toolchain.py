@@ -160,9 +160,7 @@ def _distribution(name: str) -> Distribution:
     try:
         return distribution(name)
     except PackageNotFoundError:
-        raise ToolchainError(
-            f"{name} is not installed beside researchenvbench; install it again."
-        ) from None
+        raise ToolchainError(f"{name} is not installed; install researchenvbench again.") from None
 
 
 def _existing(origin: Distribution, path: str) -> Path:
@@ -201,7 +199,7 @@ def _link(source: Path, target: Path) -> bool:
 def _inside(tree: Path, path: str) -> Path:
     parts = PurePosixPath(path)
     if parts.is_absolute() or ".." in parts.parts or not parts.parts or path == _CONFIG:
-        raise ToolchainError(f"{path!r} is no path of a source in a repository.")
+        raise ToolchainError(f"{path!r} is not the path of a source file in a repository.")
     return tree.joinpath(*map(_unskipped, parts.parts))
 
 

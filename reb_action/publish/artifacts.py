@@ -155,7 +155,7 @@ def _demand_directory(data: bytes) -> None:
     zipfile reads the directory by its size and zip64 records, not by its count of entries.
     """
     if len(data) < _END.size or data[-_END.size :][:4] != _END_SIGNATURE:
-        raise ValueError("it does not end like a zip")
+        raise ValueError("it does not end as a zip file does")
     if data[-_END.size - _LOCATOR_BYTES : -_END.size].startswith(_LOCATOR_SIGNATURE):
         raise ValueError("zip64 archives are not accepted")
     _, _, _, _, count, size, _, _ = _END.unpack(data[-_END.size :])
@@ -172,7 +172,7 @@ def _select(archive: zipfile.ZipFile, known: Callable[[str], bool]) -> Iterator[
         if kind not in (0, stat.S_IFREG):
             raise ValueError(f"{info.orig_filename} is not a regular file")
         if info.orig_filename in names:
-            raise ValueError(f"{info.orig_filename} is in it twice")
+            raise ValueError(f"{info.orig_filename} occurs twice in it")
         if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
             raise ValueError(f"{info.orig_filename} is encrypted or has an unknown compression")
         names.add(info.orig_filename)

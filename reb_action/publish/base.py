@@ -107,7 +107,7 @@ def _read_run(
     name = f"{repository[0].rpartition('/')[2]}/{repository[2]}"
     occasion = event.read_other_run(client, run_id, repository=name)
     if occasion.fork:
-        raise GitHubError(f"run {run_id} is of a fork: its results are unverified and no base")
+        raise GitHubError(f"run {run_id} is from a fork; its unverified results cannot be a base")
     folder = board.git_dir.parent / "base"
     found, _ = run.read_other_run(client, occasion, folder, key=options.key)
     return occasion.url, Base(board=_demand_trials(found.board, run_id), commit=occasion.commit)

@@ -121,7 +121,7 @@ def report_writes(
             tell(log(result.what))
         elif result.written.effect is Effect.OUTDATED:
             outdated = True
-            tell(format_warning(log(f"{result.what}: not written, a newer run was there first")))
+            tell(format_warning(log(f"{result.what}: not written: a newer run has written it")))
         else:
             if result.written.url:
                 urls.setdefault(result.what.split()[0], result.written.url)
@@ -195,5 +195,5 @@ def _board(job: Job, scratch: Path) -> Leaderboard:
 
 def _client(job: Job) -> Client:
     if not job.token:
-        raise UsageError("there is no token to write with; set the input `token`")
+        raise UsageError("no token to write with; set the input `token`")
     return Client(event.read_server(job.environ, job.token), pacing=job.pacing)

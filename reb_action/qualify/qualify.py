@@ -58,7 +58,9 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
     if not levels:
         raise UsageError(f"{wanted.repository} has no entry point for these levels")
     if wanted.oracle is None:
-        raise UsageError(f"{wanted.repository} has no oracle; describe its environment there")
+        raise UsageError(
+            f"{wanted.repository} has no oracle; describe the environment in its manifest"
+        )
     imports = (wanted.oracle.imports or ()) if Level.C0 in levels else ()
     environment = wanted.oracle
     if levels == (Level.C0,):
@@ -135,7 +137,9 @@ def lines(qualifications: tuple[Qualification, ...]) -> Iterator[str]:
         for control in (one.positive, *one.negatives):
             yield f"  {control.environment:17} {control.outcome:8} {log(control.reason)}"
         if not qualification.is_seen(one):
-            yield "  not recorded: the right environment did not pass, or another was not built"
+            yield (
+                "  not recorded: the correct environment did not pass, or another one was not built"
+            )
 
 
 def _shadows(plan: Plan, tell: Progress) -> tuple[str, ...]:
@@ -221,7 +225,11 @@ def _unbuilt(verdict: Verdict) -> str | None:
     run = verdict.agent_run
     if run is None or run.exit_code is None:
         return f"it was not built: its script {run.ending if run else 'never ran'}"
-    return f"it was not built: its script ended with {run.exit_code}" if run.exit_code else None
+    return (
+        f"it was not built: its script ended with exit code {run.exit_code}"
+        if run.exit_code
+        else None
+    )
 
 
 def _hardware() -> str:

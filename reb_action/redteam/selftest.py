@@ -50,7 +50,7 @@ def _chosen(only: str | None) -> tuple[Cheater, ...]:
 
 def _tried(where: Arena, cheater: Cheater) -> tuple[str, bool]:
     if cheater.isolated and where.kind is Kind.LOCAL:
-        reason = "left out: it is for a sandbox that isolates; use --sandbox docker"
+        reason = "left out: it needs a sandbox with isolation; use --sandbox docker"
         return f"{cheater.name:{_WIDTH}} {reason}", True
     return _line(play(where, cheater))
 

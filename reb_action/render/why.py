@@ -22,13 +22,13 @@ _OBSERVED: Final = {
 }
 _REMEDIES: Final = {
     Level.C0: "Install what is missing into the environment that report.json names.",
-    Level.C2: "Install framework builds that agree with the driver of this machine.",
+    Level.C2: "Install framework builds that support the driver of this machine.",
     Level.C5: "Correct what report.json claims, or the environment that it describes.",
 }
 _READ_LOG: Final = "Read the end of the log."
-_BLOCKED: Final = "The level could not be measured. Mend what the reason names first."
+_BLOCKED: Final = "The level could not be measured. Fix the cause that the reason names first."
 _INVALID: Final = (
-    "This is no failure of the agent. Mend what the reason names, then run the trial again."
+    "The agent did not fail. Fix the cause that the reason names, then run the trial again."
 )
 
 

@@ -64,7 +64,7 @@ def _demand_same_editions(a: Path, b: Path) -> None:
     if differing:
         raise UsageError(
             f"{differing[0]} has another scoring version or manifest in {a} than in {b}, and so"
-            f" have {len(differing) - 1} more repositories; their results may not be compared"
+            f" have {len(differing) - 1} more repositories; their results cannot be compared"
         )
 
 

@@ -25,8 +25,8 @@ def check_page(layout: SessionLayout, verdict: Verdict) -> Iterator[str]:
     if layout.page.exists() and documents.read_bytes(layout.page) != _page(layout, verdict):
         yield (
             f"{layout.page.name} differs from the page that this reb renders: it is from another"
-            " release, or was changed; trust this verdict, or write the page again with reb judge"
-            " --write"
+            " release, or was changed; trust this verdict, or rewrite the page with reb judge "
+            "--write"
         )
 
 

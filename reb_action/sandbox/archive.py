@@ -34,10 +34,8 @@ def _require_harmless(member: tarfile.TarInfo) -> None:
     name = PurePosixPath(member.name)
     kind_is_fine = member.isreg() or member.isdir() or member.issym()
     if name.is_absolute() or ".." in name.parts or not kind_is_fine:
-        message = f"The archive to put into the sandbox holds {member.name!r}, which may reach "
-        raise SandboxError(
-            message + "outside its folder or is no file, folder or link; leave it out."
-        )
+        message = f"The archive to put into the sandbox has {member.name!r}, which may be outside "
+        raise SandboxError(message + "its folder or is not a file, folder or link; remove it.")
 
 
 EARLIEST: Final = 315_619_200

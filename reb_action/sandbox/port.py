@@ -37,5 +37,7 @@ def forward(sandbox: Sandbox) -> None:
     )
     if done.exit_code != 0:
         said = "".join(done.stderr.decode("utf-8", "replace").splitlines()[-1:])[:200]
-        message = f"The sandbox cannot be joined to the model gateway ({said}); start it again."
+        message = (
+            f"The sandbox could not be connected to the model gateway ({said}); start it again."
+        )
         raise SandboxError(message)

@@ -142,7 +142,9 @@ def _report(freeze: Freeze | None, data: bytes | None) -> Report | ReportFault |
     if freeze.report is not None and data is None:
         return freeze.report
     if data is None or hashlib.sha256(data).hexdigest() != freeze.report_sha256:
-        raise DocumentError("report.json is not the one that was harvested; the folder was changed")
+        raise DocumentError(
+            "report.json differs from the one that was read at the freeze; the folder was changed"
+        )
     return report.parse(data)
 
 

@@ -20,7 +20,7 @@ def clear(folder: Path, *, by: str) -> None:
         shutil.rmtree(folder)
     elif folder.exists() and any(folder.iterdir()):
         raise UsageError(
-            f"{folder} holds what reb {by} did not make; name a folder that does not exist"
+            f"{folder} is not empty and was not created by reb {by}; choose another folder"
         )
     folder.mkdir(parents=True, exist_ok=True)
     state.mark(mark, state.process(os.getpid()))

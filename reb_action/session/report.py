@@ -127,7 +127,7 @@ def _first(faults: list[FieldFault]) -> tuple[FieldFault, ...]:
 
 def _variable_fault(name: str, value: Json) -> str | None:
     if name not in ENVIRONMENT:
-        return "this variable may not be set, and is not"
+        return "this variable may not be set; it is ignored"
     if not isinstance(value, str):
         return f"{show(value)} is not of type string; it is not set"
     if len(value) > _TEXT_LIMIT or "\0" in value:

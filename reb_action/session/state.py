@@ -151,7 +151,7 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
     if session.phase is Phase.STOPPED:
         raise UsageError(f"the trial in {layout.folder} is stopped; start it again first")
     if session.busy and session.busy.pid != os.getpid() and _goes_on(session.busy):
-        raise UsageError(f"another step is at work in {layout.folder}; wait until it has ended")
+        raise UsageError(f"another step is running in {layout.folder}; wait until it has ended")
     owner = session.owner
     if not _goes_on(owner):
         # The process that started the trial has ended; the caller of this step takes over.

@@ -15,8 +15,8 @@ from reb_action.session.layout import SessionLayout
 from reb_action.session.signature import SUBJECTS_MAX, Attestation, Signer
 
 UNSIGNED: Final = (
-    "unsigned: the hashes of this folder show accidental changes only, since whoever changes it can"
-    " compute them anew"
+    "unsigned: the hashes of this folder detect accidental changes only, because anyone who "
+    "changes it can recompute them"
 )
 """The note on a folder without a checked signature."""
 
@@ -45,7 +45,8 @@ def judge_again(layout: SessionLayout, *, replace: bool = False) -> Verdict:
     _demand_same_evidence(written, verdict)
     if written != verdict and not replace:
         raise DocumentError(
-            f"verdict.json is not what its evidence gives (written by reb {written.reb}, judged"
+            "verdict.json differs from the verdict that its evidence gives (written by reb"
+            f" {written.reb}, judged"
             f" by reb {verdict.reb}); run reb judge --write to replace it"
         )
     if replace:
@@ -104,7 +105,7 @@ def _with_spared(now: Verdict, written: Verdict) -> Verdict:
 def _demand_same_evidence(written: Verdict, now: Verdict) -> None:
     for path in sorted({*written.evidence, *now.evidence}):
         if written.evidence.get(path) != now.evidence.get(path):
-            raise DocumentError(f"{path} is not what was judged: this artifact was changed")
+            raise DocumentError(f"{path} differs from what was judged: this artifact was changed")
 
 
 def judged(layout: SessionLayout) -> Verdict | str:

@@ -118,7 +118,7 @@ def _run(
         )
     except OSError as error:
         why = "not installed here" if isinstance(error, FileNotFoundError) else str(error.strerror)
-        raise SourceError(f"git cannot be run: {why}; install it, and see to PATH") from None
+        raise SourceError(f"git cannot be run: {why}; install it, and check PATH") from None
     try:
         stdout, stderr = process.communicate(stdin, timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -72,8 +72,8 @@ def demand_whole(source: Source) -> None:
     for file in source.files:
         if not _is_there(source.folder, file):
             raise SourceError(
-                f"{show(file.path)} is missing from {source.folder} or not as in the commit; this"
-                " happens on a file system that ignores case; use another one and start again"
+                f"{show(file.path)} is missing from {source.folder} or differs from the commit; "
+                "a file system that ignores case causes this; use another one and start again"
             )
 
 

@@ -147,7 +147,7 @@ def _demand_model(
     upstream = find_upstream(spec, session, "")
     if preflight is None or upstream is None:
         return
-    tell(f"asked the model once: {describe_preflight(upstream, preflight)}")
+    tell(f"test request to the model: {describe_preflight(upstream, preflight)}")
     trouble = find_failure(preflight)
     if trouble is None:
         return

@@ -132,14 +132,14 @@ def _interpreter(
 ) -> Interpreter:
     """Observe the interpreter; if the checkout cannot be restored, nothing may run in it."""
     if restored.fault is not None or seen.interpreter is None:
-        fault = restored.fault or f"{claimed.python_path} was not looked at"
+        fault = restored.fault or f"{claimed.python_path} was not examined"
         return Interpreter(path=claimed.python_path, path_is_good=True, fault=fault)
     return observe_interpreter(room, claimed, seen.interpreter)
 
 
 def _unkept(interpreter: Interpreter, refusal: str) -> Interpreter:
     """Return the fault for an observation that no document can store: the levels are blocked."""
-    fault = f"what was seen of {interpreter.path} cannot be kept: {refusal}"
+    fault = f"the observations of {interpreter.path} could not be stored: {refusal}"
     return Interpreter(path=interpreter.path, path_is_good=interpreter.path_is_good, fault=fault)
 
 

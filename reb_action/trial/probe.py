@@ -188,7 +188,7 @@ def limit_size(observation: Observation, kind: str) -> Observation:
     if refusal is None:
         return observation
     # The environment caused it, so the level fails, and the verdict stays readable.
-    fault = f"what was seen of the environment cannot be kept: {refusal}"
+    fault = f"the observations of the environment could not be stored: {refusal}"
     bare = replace(observation, fault=fault)
     match bare:
         case RunObservation():

@@ -108,7 +108,7 @@ def _describe(plan: ResumePlan) -> str:
         return "the agent had not begun to work; it starts now"
     if plan.progress.has_ended:
         return "the agent had ended; reading what it left"
-    return "the agent is not continued; what it left is measured"
+    return "the agent is not resumed; the environment that it left is measured"
 
 
 def _record_loss(

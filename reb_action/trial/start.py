@@ -191,7 +191,9 @@ def _demand_free(layout: SessionLayout) -> None:
             raise _begins(layout)
         begun = state.load(layout)
         if state.goes_on(begun):
-            raise UsageError(f"a trial goes on in {layout.folder}; name another folder, or stop it")
+            raise UsageError(
+                f"a trial is running in {layout.folder}; name another folder, or stop it"
+            )
         if state.is_interrupted(begun):
             raise UsageError(
                 f"{layout.folder} holds a trial whose runner was killed; resume it with reb agent"
@@ -199,6 +201,6 @@ def _demand_free(layout: SessionLayout) -> None:
             )
         if begun.phase is not Phase.STOPPED:
             remove_sandbox(begun.spec)
-        raise UsageError(f"{layout.folder} holds a trial already; name another folder or remove it")
+        raise UsageError(f"{layout.folder} already has a trial; name another folder or remove it")
     if any(layout.folder.iterdir()):
         raise UsageError(f"{layout.folder} is not empty; name a folder that does not exist")

@@ -36,7 +36,7 @@ def read_durations(path: Path | None) -> dict[str, int]:
     try:
         value = parse_json(read_bytes(path))
     except NotJsonError as error:
-        raise DocumentError(f"{path.name} is not readable as JSON: {error}") from None
+        raise DocumentError(f"{path.name} is not valid JSON: {error}") from None
     if not isinstance(value, dict) or not all(_is_count(item) for item in value.values()):
         raise DocumentError(f'{path.name} does not map "<slug>.<contestant>" to whole seconds')
     return cast(dict[str, int], value)

@@ -153,7 +153,7 @@ def test_every_fail_on(layout, fail_on, passed, failed, unobserved):
 @pytest.mark.parametrize("names", ["C0,C1,C2,C3,C4,C5", "c5 C4 c3 C2 c1 C0"])
 def test_all_six_names_are_not_any(layout, names):
     """`any` is any that was asked for; a level that is named must have been asked for."""
-    told = "C2 was not asked for; C3 was not asked for; C4 was not asked for"
+    told = "C2 was not requested; C3 was not requested; C4 was not requested"
     assert decide(layout, names).closed == told
 
 

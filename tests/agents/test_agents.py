@@ -122,7 +122,7 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ("argv: sh -c x", 'argv: "sh -c x" is not of type array'),
         ("argv: []", "argv: the list is empty"),
         ("argv: ['{python}']", "{python} is not known; use one of agent, cli, deadline_seconds,"),
-        ("argv: [x]\nenv: {A: '{key}'}", "{key} is known only to an agent with a dialect"),
+        ("argv: [x]\nenv: {A: '{key}'}", "only an agent with a dialect can use {key}"),
         ("argv: [x]\nparser: regex", 'parser: "regex" is not one of none, claude-code, codex,'),
         (
             "argv: ['{base_url} {keys}']\ndialect: gemini",
@@ -133,12 +133,15 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ("argv: [x]\ninstall: {npm: x, version: ^1.0.0}", 'install.version: "^1.0.0" does not'),
         (
             "argv: [x]\ninstall: {git: 'https://x/y', version: '1.0'}",
-            "install.version: git needs the 40 digits of a commit, a package its release",
+            "install.version: give a commit of 40 digits (git) or a release (package)",
         ),
         ("argv: [x]\nsecrets: [KEY]", 'the document: the key "secrets" is not known'),
         ("argv: [x]\nsessions: [../x]", 'sessions.0: "../x" does not match'),
-        ("argv: [x]\ntakes: command", "{command} stands in argv exactly when takes is command"),
-        ("argv: ['{command}']", "{command} stands in argv exactly when takes is command"),
+        (
+            "argv: [x]\ntakes: command",
+            "{command} must be in argv if takes is command, and only then",
+        ),
+        ("argv: ['{command}']", "{command} must be in argv if takes is command, and only then"),
         ("argv: [x]\nfiles: {../x: y}", 'files: "../x" does not match'),
         (
             "argv: [x]\nfiles: {a: {packaged: nosuch.py}}",
@@ -146,12 +149,12 @@ def test_agent_of_the_users_own_is_loaded_from_its_file(tmp_path: Path) -> None:
         ),
         ("argv: [x]\nlimits: {total_seconds: 60}", 'the document: the key "limits" is not known'),
         ("argv: [x]\nname: other", "the agent other belongs in other.yaml"),
-        ("argv: [x", "not readable as YAML: did not find expected ',' or ']' (line"),
+        ("argv: [x", "not valid YAML: did not find expected ',' or ']' (line"),
         (
             "argv: [!!python/name:os.system x]",
             'the tag "tag:yaml.org,2002:python/name:os.system" is',
         ),
-        ("argv: [x]\nargv: [y]", 'not readable as YAML: the key "argv" occurs twice (line 4)'),
+        ("argv: [x]\nargv: [y]", 'not valid YAML: the key "argv" occurs twice (line 4)'),
     ],
 )
 def test_wrong_agent_file_is_refused_in_one_line(tmp_path: Path, text: str, fault: str) -> None:
@@ -169,8 +172,12 @@ def test_wrong_agent_file_is_refused_in_one_line(tmp_path: Path, text: str, faul
         ("nop", "x", "the agent nop takes no argument; leave it out"),
         ("command", None, "the agent command needs a command line as its argument"),
         ("command", "sh 'x", "the command line of the agent command: no closing quotation"),
-        ("replay", None, 'the agent replay needs a folder as its argument; "" is none'),
-        ("replay", "/nosuch", 'the agent replay needs a folder as its argument; "/nosuch" is none'),
+        ("replay", None, 'the agent replay needs a folder as its argument; "" is not a folder'),
+        (
+            "replay",
+            "/nosuch",
+            'the agent replay needs a folder as its argument; "/nosuch" is not a folder',
+        ),
     ],
 )
 def test_wrong_agent_or_argument_is_refused(name: str, argument: str | None, message: str) -> None:
@@ -181,7 +188,7 @@ def test_wrong_agent_or_argument_is_refused(name: str, argument: str | None, mes
 
 def test_folder_without_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.sh").symlink_to("/nowhere")
-    with pytest.raises(UsageError, match="holds no file, links not counted; give replay"):
+    with pytest.raises(UsageError, match="has no regular file; give replay"):
         agent("replay", argument=str(tmp_path))
 
 
@@ -216,7 +223,7 @@ def ordinary_user(folder: Path) -> Iterator[None]:
 def test_nop_leaves_no_report_and_so_gave_up(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, agent("nop"), log)
     assert (done.ending, done.exit_code) == (Ending.GAVE_UP, 0)
-    assert done.detail == "it ended with 0 and left no report"
+    assert done.detail == "it ended with exit code 0 and left no report"
     assert log.read_bytes() == b""
 
 
@@ -232,16 +239,25 @@ def test_command_gets_the_prompt_and_its_report_counts(sandbox: LocalSandbox, lo
 def test_report_counts_whatever_the_exit_code(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, shell('echo {} > "$REB_REPORT"; exit 3'), log)
     assert (done.ending, done.exit_code) == (Ending.DONE, 3)
-    assert done.detail == "it ended with 3 although it left a report"
+    assert done.detail == "it ended with exit code 3 although it left a report"
 
 
 @pytest.mark.parametrize(
     ("script", "detail"),
     [
-        ("true", "it ended with 0 and left no report"),
-        ('mkdir "$REB_REPORT"', "it ended with 0 and left a report that is no regular file"),
-        ('ln -s /etc/hosts "$REB_REPORT"', "it ended with 0 and left a report that is no regular"),
-        ('head -c 2000000 /dev/zero > "$REB_REPORT"', "it ended with 0 and left a report of more"),
+        ("true", "it ended with exit code 0 and left no report"),
+        (
+            'mkdir "$REB_REPORT"',
+            "it ended with exit code 0 and left a report that is not a regular file",
+        ),
+        (
+            'ln -s /etc/hosts "$REB_REPORT"',
+            "it ended with exit code 0 and left a report that is not a regular",
+        ),
+        (
+            'head -c 2000000 /dev/zero > "$REB_REPORT"',
+            "it ended with exit code 0 and left a report of more",
+        ),
     ],
 )
 def test_exit_code_0_alone_is_no_success(
@@ -260,14 +276,14 @@ def test_stale_report_is_gone_before_the_agent_starts(
     elsewhere.write_text("{}")
     make = {"file": place.touch, "folder": place.mkdir, "link": lambda: place.symlink_to(elsewhere)}
     make[stale]()
-    assert run(sandbox, agent("nop"), log).detail == "it ended with 0 and left no report"
+    assert run(sandbox, agent("nop"), log).detail == "it ended with exit code 0 and left no report"
     assert elsewhere.exists()
 
 
 def test_deadline_is_a_result_and_the_log_has_what_came(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, shell("echo begun; sleep 60"), log, seconds=1)
     assert (done.ending, done.exit_code) == (Ending.TIMED_OUT, None)
-    assert done.detail == "it was ended after its limit of 1 seconds"
+    assert done.detail == "it was stopped at its limit of 1 seconds"
     assert log.read_text() == "begun\n"
     assert done.seconds < 30
 
@@ -275,7 +291,7 @@ def test_deadline_is_a_result_and_the_log_has_what_came(sandbox: LocalSandbox, l
 def test_silence_is_a_result(sandbox: LocalSandbox, log: Path) -> None:
     done = run(sandbox, shell("echo begun; sleep 60"), log, idle=2)
     assert (done.ending, done.exit_code) == (Ending.IDLE, None)
-    assert done.detail == "neither it nor its model said anything for 2 seconds"
+    assert done.detail == "no output from it or its model for 2 seconds"
     assert log.read_text() == "begun\n"
     assert done.seconds < 30
 
@@ -392,8 +408,8 @@ def test_password_in_a_setting_is_refused(name: str) -> None:
     with pytest.raises(UsageError) as caught:
         settings({name: "https://plain.example.org https://me:hidden@example.org/simple"})
     assert str(caught.value) == (
-        f"{name} holds a user name or password, which an agent would read;"
-        " use an address without one, or unset it"
+        f"{name} has a user name or password, which an agent could read; use a URL without them, "
+        "or unset it"
     )
 
 
@@ -408,7 +424,7 @@ def test_log_keeps_head_and_tail_of_a_flood(log: Path) -> None:
         written.feed("stdout", b"the end")
     text = log.read_bytes()
     left_out = 64_000_007 - 10 - TAIL_BYTES
-    assert text.startswith(f"xxxxxxxxxx\n[reb left {left_out} bytes out here]\nx".encode())
+    assert text.startswith(f"xxxxxxxxxx\n[reb left {left_out} bytes out]\nx".encode())
     assert text.endswith(b"the end")
 
 

@@ -73,7 +73,7 @@ def test_failure_names_the_pin_and_leaves_nothing_usable(
         install(tiny("2.0"), tmp_path, settings)
     message = str(caught.value)
     assert message.startswith("tiny 2.0 cannot be installed (")
-    assert message.endswith("see to the package index, or to the pin in tiny.yaml")
+    assert message.endswith("check the package index and the pin in tiny.yaml")
     folder = place(tiny("2.0"), kind=Kind.LOCAL, image=None, cache=tmp_path)
     assert folder is not None
     assert not is_installed(folder)

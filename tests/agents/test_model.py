@@ -61,17 +61,17 @@ def test_direct_key_is_an_exception_that_is_recorded():
 @pytest.mark.parametrize(
     ("asked", "place", "message"),
     [
-        (replace(ASKED, model=None), DOCKER, "the agent claude-code asks a model; name it with"),
-        (ASKED, LOCAL, "the local sandbox isolates nothing, and a model would steer claude-code"),
+        (replace(ASKED, model=None), DOCKER, "the agent claude-code needs a model; set --model"),
+        (ASKED, LOCAL, "the local sandbox has no isolation, and a model would control claude-code"),
         (
             ASKED,
             replace(LOCAL, network=Network.NONE, disposable=True),
-            "the local sandbox has this machine's network, so none cannot be kept; use",
+            "the local sandbox has this machine's network, so none cannot be enforced; use",
         ),
         (
             ASKED,
             replace(LOCAL, network=Network.ALLOWED, hosts=("a",), disposable=True),
-            "the local sandbox has this machine's network, so allowed cannot be kept; use",
+            "the local sandbox has this machine's network, so allowed cannot be enforced; use",
         ),
         (ASKED, replace(DOCKER, network=Network.ALLOWED), "--network allowed and --allow-hosts go"),
         (ASKED, replace(DOCKER, hosts=("a",)), "--network allowed and --allow-hosts go together"),
@@ -80,7 +80,11 @@ def test_direct_key_is_an_exception_that_is_recorded():
             DOCKER,
             "the price of m-1 is unknown, so --budget-usd cannot be enforced; give its price with",
         ),
-        (replace(ASKED, key=Key.DIRECT), DOCKER, "with --direct-key nobody counts, so no budget"),
+        (
+            replace(ASKED, key=Key.DIRECT),
+            DOCKER,
+            "--direct-key bypasses the gateway, which enforces budgets",
+        ),
         (
             replace(ASKED, key=Key.DIRECT, budget=Budget()),
             replace(DOCKER, network=Network.NONE),

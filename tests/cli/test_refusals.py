@@ -39,7 +39,7 @@ def refused(*arguments: str) -> str:
         (
             ("--sandbox", "local", "--memory-mib", "512", "--processes", "99"),
             (
-                "the local sandbox limits only the disk; leave --memory-mib and --processes out, or"
+                "the local sandbox limits only the disk; remove --memory-mib and --processes, or"
                 " use --sandbox docker"
             ),
         ),
@@ -55,7 +55,7 @@ def test_impossible_limits_are_refused(tmp_path: Path, arguments: tuple[str, ...
 
 def test_plan_refuses_limits_that_no_runner_can_have():
     said = refused(*PLANNED, "--agents", "nop", "--sandbox", "local", "--shm-mib", "9")
-    assert "the local sandbox limits only the disk; leave --shm-mib out" in said
+    assert "the local sandbox limits only the disk; remove --shm-mib" in said
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_agents_beside_a_contestants_file_are_refused(tmp_path: Path, arguments:
     path.write_text("contestants: [nop]")
     name = arguments[-3]
     said = refused(*arguments, str(path))
-    assert f"--contestants and {name} both say who competes; leave one of them out" in said
+    assert f"--contestants and {name} exclude each other; remove one of them" in said
 
 
 def test_contestant_with_options_that_its_agent_does_not_know_is_refused(tmp_path: Path):
@@ -83,7 +83,7 @@ def test_contestant_with_options_that_its_agent_does_not_know_is_refused(tmp_pat
 @pytest.mark.parametrize("option", ["--agent", "--model-url"])
 def test_doctor_refuses_the_rest_of_a_model_without_its_name(option: str):
     said = refused("doctor", "--sandbox", "local", option, "codex")
-    assert f"{option} is for a model; name one with --model, or leave {option} out" in said
+    assert f"{option} needs --model; set it, or remove {option}" in said
 
 
 @pytest.mark.parametrize("base", [(), ("--base", "/bin/sh")])

@@ -39,10 +39,10 @@ SYNTAX = {
     "a word": ("hello", 'the document: "hello" is not of type object'),
     "an empty object": ("{}", "the key repository is missing"),
     "cut off": (BASE[:70], "found unexpected end of stream (line 2)"),
-    "an open quote": (BASE + 'x: "', "not readable as YAML: found unexpected end of stream"),
-    "a tab": (BASE + "\tx: 1\n", "not readable as YAML: found a tab character"),
+    "an open quote": (BASE + 'x: "', "not valid YAML: found unexpected end of stream"),
+    "a tab": (BASE + "\tx: 1\n", "not valid YAML: found a tab character"),
     "binary": (b"\x00\x01\x02", "control characters are not allowed"),
-    "not UTF-8": (b"a: \xff\xfe", "not readable as YAML: invalid leading UTF-8 octet"),
+    "not UTF-8": (b"a: \xff\xfe", "not valid YAML: invalid leading UTF-8 octet"),
     "two documents": (f"{BASE}---\n{BASE}", "but found another document (line 23)"),
     "an alias": (BASE + "a: &x 1\nb: *x\n", "aliases are not allowed; write the value out"),
     "a bomb": (
@@ -215,21 +215,21 @@ CONTENT = {
 MEANING = {
     "level nowhere": (
         re.sub(r"\n  C4: .*", "", BASE),
-        "C4 must stand in exactly one of entrypoints, not_applicable and paper_only",
+        "C4 must be in exactly one of entrypoints, not_applicable and paper_only",
     ),
     "level in two places": (
         BASE + "paper_only: {C1: it stands above as well}\n",
-        "C1 must stand in exactly one of entrypoints, not_applicable and paper_only",
+        "C1 must be in exactly one of entrypoints, not_applicable and paper_only",
     ),
     "no framework for C2": (
         re.sub(r"\n  C2: .*", "", BASE),
-        "frameworks: the list is empty, so C2 must stand in not_applicable",
+        "frameworks: the list is empty, so C2 must be in not_applicable",
     ),
     "unknown name": (
         swapped("{out}/small", "{output}/small"),
         "entrypoints.C1: {output} is not known; use one of assets, files, out, python",
     ),
-    "ranks on C1": (entrypoint("ranks: 2"), "entrypoints.C1: ranks belongs to C4"),
+    "ranks on C1": (entrypoint("ranks: 2"), "entrypoints.C1: only C4 has ranks"),
     "metric without a group": (
         swapped("([\\d.]+)", "[\\d.]+"),
         'entrypoints.C1: metric "accuracy [\\d.]+" needs exactly one group',
@@ -248,7 +248,7 @@ MEANING = {
     ),
     "pattern that may never end": (
         proof("log: '(\\w+\\s?)+done'"),
-        "repeats what repeats or chooses; it may never end",
+        "repeats a repetition or an alternative; its search may never end",
     ),
     "asset out of its folder": (
         asset(path="../../x"),

@@ -90,7 +90,8 @@ def options_for(tmp_path: Path, script: str, **other: object) -> trial_options.O
             f"exec python3 -c {shlex.quote(HOG)}",
             FaultCause.OUT_OF_MEMORY,
             (
-                "killed for memory (limit: 256 MiB of memory) (it ended with 137 and left no"
+                "killed for memory (limit: 256 MiB of memory) (it ended with exit code 137"
+                " and left no"
                 " report); raise --memory-mib"
             ),
         ),
@@ -106,7 +107,7 @@ def options_for(tmp_path: Path, script: str, **other: object) -> trial_options.O
             FILL_DISK,
             FaultCause.DISK_FULL,
             (
-                "the disk was full (limit: 128 MiB of disk) (it was ended after {seconds:.0f} s);"
+                "the disk was full (limit: 128 MiB of disk) (it was stopped after {seconds:.0f} s);"
                 " free disk space on the runner, or raise --disk-mib"
             ),
         ),

@@ -72,7 +72,9 @@ def test_what_cannot_be_written_is_told_before(monkeypatch):
     assert documents.find_refusal(RUN, kind="agent_run") is None
     no_number = replace(RUN, seconds=float("nan"))
     refusal = documents.find_refusal(no_number, kind="agent_run")
-    assert re.match("the document agent_run is not written: .*; a fault of reb$", refusal)
+    assert re.match(
+        "the document agent_run could not be written: .*; please report this error of reb$", refusal
+    )
     wrong = "the document agent_run is not a agent_run document of schema 1: value.seconds: "
     text = documents.find_refusal(replace(RUN, seconds="1"), kind="agent_run")
     assert text == f'{wrong}"1" is not of type number'
@@ -125,12 +127,12 @@ def test_limits_of_what_is_parsed(name):
 
 
 REFUSED = {
-    "no JSON": (b"{", "agent_run.json is not readable as JSON: expecting property name"),
-    "no UTF-8": (b'"\xff"', "agent_run.json is not readable as JSON: it is not UTF-8 (byte 1)"),
+    "no JSON": (b"{", "agent_run.json is not valid JSON: expecting property name"),
+    "no UTF-8": (b'"\xff"', "agent_run.json is not valid JSON: it is not UTF-8 (byte 1)"),
     "a key twice": (b'{"a": 1, "a": 1}', 'the key "a" occurs twice in one object'),
     "NaN": (changed(seconds=float("nan")), "NaN is not a JSON number"),
     "infinity": (changed(seconds=float("-inf")), "-Infinity is not a JSON number"),
-    "too large a float": (b'{"a": 1e309}', "it holds a number too large to represent"),
+    "too large a float": (b'{"a": 1e309}', "it has a number too large to represent"),
     "too large an integer": (b'{"a": 1' + b"0" * 400 + b"}", "a number too large to represent"),
     "too many digits": (b'{"a": 1' + b"0" * 9000 + b"}", "a number with too many digits"),
     "too deep": (b"[" * 99 + b"]" * 99, "nested more than 64 levels deep"),
@@ -218,7 +220,7 @@ def test_line_break_after_a_path_is_no_end():
     ("value", "clause"),
     [
         (AgentRun(**{**documents.to_json(RUN), "seconds": float("nan")}), "nan"),
-        (AgentRun(**{**documents.to_json(RUN), "agent": "\ud800"}), "half of a surrogate pair"),
+        (AgentRun(**{**documents.to_json(RUN), "agent": "\ud800"}), "unpaired surrogate"),
         (AgentRun(**{**documents.to_json(RUN), "exit_code": 10**400}), "too large"),
         (AgentRun(**{**documents.to_json(RUN), "agent": None}), "null is not of type string"),
         (Touched(path="a", change="gone"), "document"),

@@ -60,12 +60,12 @@ def test_another_key_is_refused_by_the_gateway_itself(open_gateway, dialect):
     with open_gateway("text", dialect) as live:
         reply = live.ask(dialect, key="sk-guess")
         assert reply.status == 401
-        assert reply.json["error"]["message"] == "this key is not that of the trial"
+        assert reply.json["error"]["message"] == "this is not the key of the trial"
         assert live.run.seen == []
         assert live.tally.trouble.cause is FaultCause.REQUEST_REFUSED
         assert replace(live.tally, trouble=None) == Tally(
             usage=Usage(turns=0, tool_calls=0),
-            last_error="401: this key is not that of the trial",
+            last_error="401: this is not the key of the trial",
         )
 
 

@@ -150,8 +150,8 @@ def test_other_name_of_the_model_is_replaced_by_the_one_of_the_trial(open_gatewa
     ("path_model", "body", "status", "message"),
     [
         ("scripted-2", {}, 403, f"{OTHER}'scripted-2'"),
-        (ONE, {"model": ONE}, 400, "the path names the model, so the body may not"),
-        ("scripted-2", {"MODEL": ONE}, 400, "the path names the model, so the body may not"),
+        (ONE, {"model": ONE}, 400, "the path names the model; remove it from the body"),
+        ("scripted-2", {"MODEL": ONE}, 400, "the path names the model; remove it from the body"),
     ],
 )
 def test_path_of_gemini_is_its_model(open_gateway, path_model, body, status, message):

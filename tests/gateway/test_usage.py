@@ -176,7 +176,7 @@ def test_tool_calls_are_gathered_from_their_pieces(dialect, values, tools):
         ),
         (Dialect.CHAT, {"error": {"message": "too long"}}, "too long"),
         (Dialect.GEMINI, {"error": {"message": "gone"}}, "gone"),
-        (Dialect.CHAT, {"error": 1}, "error within the answer"),
+        (Dialect.CHAT, {"error": 1}, "error in the answer"),
     ],
 )
 def test_error_within_an_answer_is_kept(dialect, value, error):

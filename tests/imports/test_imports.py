@@ -227,20 +227,20 @@ def test_unresolved_names_are_read_by_rule():
 @pytest.mark.parametrize(
     ("answer", "clause"),
     [
-        (None, "the document is no object"),
-        ([], "the document is no object"),
-        ({}, "`generalDiagnostics` is no array"),
-        ({"generalDiagnostics": {}}, "`generalDiagnostics` is no array"),
-        (document("x"), "a diagnostic is no object"),
+        (None, "the document is not an object"),
+        ([], "the document is not an object"),
+        ({}, "`generalDiagnostics` is not an array"),
+        ({"generalDiagnostics": {}}, "`generalDiagnostics` is not an array"),
+        (document("x"), "a diagnostic is not an object"),
         (document(diagnostic(7)), "a diagnostic about an import names no module: 7"),
         (
             document(diagnostic("L'importation « a »")),
             'a diagnostic about an import names no module: "L\'importation « a »"',
         ),
-        ({"generalDiagnostics": []}, "`summary` is no object"),
+        ({"generalDiagnostics": []}, "`summary` is not an object"),
         (
             {"generalDiagnostics": [], "summary": {"filesAnalyzed": True}},
-            "`filesAnalyzed` is no count: True",
+            "`filesAnalyzed` is not a count: True",
         ),
     ],
 )
@@ -254,5 +254,5 @@ def test_a_garbled_answer_stops_us(answer: object, clause: str):
 
 def test_a_file_at_which_pyright_failed_is_not_taken_for_one_without_imports():
     failed = {"message": 'An internal error occurred while type checking file "a.py": stack'}
-    with pytest.raises(ToolchainError, match=r"^it failed at a file of the repository$"):
+    with pytest.raises(ToolchainError, match=r"^it failed on a file of the repository$"):
         read_unresolved(document(failed))

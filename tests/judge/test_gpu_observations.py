@@ -22,7 +22,7 @@ C1, C2, C3, C4 = Level.C1, Level.C2, Level.C3, Level.C4
 PASSED, FAILED, INVALID = Outcome.PASSED, Outcome.FAILED, Outcome.INVALID
 
 NO_KERNEL = "NVML saw no kernel on any GPU while the entry point ran"
-NO_COLLECTIVE = "0 of 2 ranks took part in a collective on a GPU of their own"
+NO_COLLECTIVE = "0 of 2 ranks took part in a collective, each on its own GPU"
 
 SEEN = [
     ("right", C1, PASSED, "", None),
@@ -113,7 +113,7 @@ def test_forged_logs_beside_busy_gpus_fail_for_want_of_collectives_alone():
     assert judge_distributed(manifest, uncounted).outcome is PASSED
     late = replace(seen, launches=replace(seen.launches, decoy_launches=0))
     assert judge_distributed(manifest, late).reason == (
-        "0 of 2 ranks launched NCCL's kernels on a GPU of their own"
+        "0 of 2 ranks launched NCCL's kernels, each on its own GPU"
     )
 
 

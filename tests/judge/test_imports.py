@@ -46,7 +46,7 @@ PART = "transformers.tokenization_utils_fast"
         ),
         (
             [("zeta", Cause.TOO_LITTLE_CODE)],
-            "1 with too little code behind it to count: zeta",
+            "1 with too little code in it to count: zeta",
         ),
         (
             [("torch", Cause.NOT_INSTALLED), (PART, Cause.PART_MISSING)],

@@ -152,7 +152,7 @@ CASES = {
     ),
     "machine with more GPUs than the sandbox": (
         *("C2", {"observations": observations(C2=cuda(gpus_present=8))}),
-        *(PASSED, PASSED, "every framework computes rightly on every GPU"),
+        *(PASSED, PASSED, "every framework computes correctly on every GPU"),
     ),
     "sandbox with fewer GPUs than promised": (
         *("C2", {"observations": observations(C2=cuda(cuda_facts(devices=(device(0),))))}),
@@ -200,7 +200,7 @@ def test_level_needs_no_other_level():
 
 def test_limits_that_an_environment_uses_up_at_c0_do_not_make_its_failure_invalid():
     seen = imports(
-        fault="pyright cannot look at this environment", hits=LimitHits(processes_refused=9)
+        fault="pyright cannot analyse this environment", hits=LimitHits(processes_refused=9)
     )
     result = judge_level(evidence(observations={**observations(), Level.C0: seen}), Level.C0)
     assert (result.outcome, result.paper) == (FAILED, FAILED)

@@ -73,7 +73,7 @@ def test_collectives_are_known_by_the_names_of_nccls_kernels(name, collectives):
     [
         (0, 0, "it ended while it loaded CUPTI"),
         (-1, 0, "it found no CUPTI library"),
-        (-2, 39, "CUPTI refuses to count (error 39)"),
+        (-2, 39, "CUPTI cannot count (error 39)"),
     ],
 )
 def test_a_table_that_counts_nothing_says_why(status, result, fault):
@@ -109,7 +109,7 @@ def test_work_too_small_for_nvml_passes_c3_when_launches_were_counted():
 )
 def test_an_idle_run_fails_c3_and_says_what_was_counted(launches, reason):
     result = judge_single_gpu(MANIFEST, run(witness=SMALL, launches=launches))
-    alone = "NVML saw no GPU busier than 1 %, as a CUDA context alone makes it"
+    alone = "NVML saw no GPU busier than 1 %, which a CUDA context alone causes"
     assert result.outcome is Outcome.FAILED
     assert result.reason == f"{alone}; work shows 3 % or more{reason}"
 
@@ -158,7 +158,7 @@ def test_c4_passes_with_counted_launches_however_small_the_load():
     assert judged(counted(*TWO), witness=idle).outcome is Outcome.PASSED
 
 
-LACKS = "of 2 ranks launched NCCL's kernels on a GPU of their own"
+LACKS = "of 2 ranks launched NCCL's kernels, each on its own GPU"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ LACKS = "of 2 ranks launched NCCL's kernels on a GPU of their own"
         (counted(process(1, "GPU-0"), process(2, fault="it found no CUPTI library")), f"1 {LACKS}"),
         (
             counted(*TWO, decoy_launches=7),
-            "the decoy run launched 7 kernels, so theirs prove nothing",
+            "the decoy run launched 7 kernels too, so they prove nothing",
         ),
         (
             counted(process(1, "GPU-0"), process(2, "GPU-9")),

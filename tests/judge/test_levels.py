@@ -92,12 +92,12 @@ def test_unobserved_imports_all_count_as_missing_and_none_as_found(outcome):
     assert (count.strict_missing, count.strict_total) == (None, None)
 
 
-UNSEEN = "NVML saw work of ours on {} of 2 GPUs while the frameworks said they computed on each"
+UNSEEN = "NVML saw the probe's work on {} of 2 GPUs but the frameworks reported work on each"
 LIBJAX = replace(LIBTORCH, path="/venv/jaxlib/libjax_common.so")
 
 # manifest, observation, strict, paper, reason
 C2 = {
-    "right": (MANIFEST, cuda(), PASSED, PASSED, "every framework computes rightly on every GPU"),
+    "right": (MANIFEST, cuda(), PASSED, PASSED, "every framework computes correctly on every GPU"),
     "CPU-only build": (
         MANIFEST,
         cuda(cuda_facts(available=False, build=None, devices=())),
@@ -146,7 +146,7 @@ C2 = {
     "no framework": (
         NO_FRAMEWORK,
         cuda(frameworks=()),
-        *(FAILED, FAILED, "no framework was asked"),
+        *(FAILED, FAILED, "no framework was probed"),
     ),
     "no library loaded": (
         MANIFEST,
@@ -181,7 +181,7 @@ C2 = {
             cuda_facts(framework=Framework.JAX),
             witness=witness(gpu(0, utilisation=0), gpu(1, utilisation=0), libraries=(LIBJAX,)),
         ),
-        *(PASSED, PASSED, "every framework computes rightly on every GPU"),
+        *(PASSED, PASSED, "every framework computes correctly on every GPU"),
     ),
     "library of one framework of two": (
         TWO_FRAMEWORKS,
@@ -231,16 +231,16 @@ RUNS = {
     "decoy that did not end": (
         run(decoy=decoy(exit_code=None)),
         PASSED,
-        "the decoy run did not end, so what it would have staged is not known",
+        "the decoy run did not end, so it is not known whether the proofs are staged",
     ),
     "proofs staged": (
         run(decoy=decoy(proofs_satisfied=True)),
         PASSED,
-        "the proofs hold even when the repository's code is taken out: they are staged",
+        "the proofs hold even without the repository's code: they are staged",
     ),
     "repository's file not run": (
         run(decoy=decoy(token_seen=False)),
-        *(PASSED, "the interpreter does not run the repository's file when told to"),
+        *(PASSED, "the interpreter does not run the repository's file when asked to"),
     ),
     "source changed while it ran": (
         run(changed=(touched("a.py", Change.MODIFIED),)),
@@ -248,11 +248,11 @@ RUNS = {
     ),
     "source put back": (
         run(changed=(touched("a.py", Change.PUT_BACK), touched("b.py", Change.MODIFIED))),
-        *(FAILED, "a.py was modified and put back while the entry point ran, and 1 more"),
+        *(FAILED, "a.py was changed and restored while the entry point ran, and 1 more"),
     ),
     "module put in the place of a source": (
         run(changed=(touched("a", Change.SHADOWED),)),
-        *(FAILED, "a was put in the place of a tracked module while the entry point ran"),
+        *(FAILED, "a replaced a tracked module while the entry point ran"),
     ),
     "source removed while the decoy ran": (
         run(decoy=decoy(changed=(touched("a.py", Change.DELETED),))),
@@ -323,7 +323,7 @@ def test_observation_too_large_to_be_read_is_judged_by_that(level, monkeypatch):
     result = spec_of(level).judge(MANIFEST, kept)
     assert result.outcome is outcome
     assert result.reason == (
-        "what was seen of the environment cannot be kept: "
+        "the observations of the environment could not be stored: "
         f"the document {kind} would have more than 9000 bytes"
     )
 
@@ -334,7 +334,9 @@ def test_cpu_run_needs_no_gpu():
 
 
 IDLE = "NVML saw no kernel on any GPU while the entry point ran"
-BARELY = "NVML saw no GPU busier than 2 %, as a CUDA context alone makes it; work shows 3 % or more"
+BARELY = (
+    "NVML saw no GPU busier than 2 %, which a CUDA context alone causes; work shows 3 % or more"
+)
 
 
 @pytest.mark.parametrize(
@@ -355,7 +357,7 @@ def test_single_gpu_run_is_witnessed(gpus, outcome, reason):
     assert (result.outcome, result.paper, result.reason) == (outcome, PASSED, reason)
 
 
-FEW = "{} of 2 ranks took part in a collective on a GPU of their own"
+FEW = "{} of 2 ranks took part in a collective, each on its own GPU"
 BOTH = witness(gpu(0), gpu(1))
 SOME_BUSY = "NVML saw {} of 2 GPUs busy, which is at 3 % or more"
 

@@ -128,7 +128,7 @@ EXCESS = {
         "'/a' for n in range(2000)",
         r"searches 20\d\d folders for modules, more than 1000",
     ),
-    "letters": ("'/' * 5000 for n in '1'", "tells a path of 5000 characters, more than 4096"),
+    "letters": ("'/' * 5000 for n in '1'", "reports a path of 5000 characters, more than 4096"),
 }
 
 
@@ -241,7 +241,7 @@ def test_program_that_is_no_cpython_is_asked_as_the_paper_asks(scratch, name):
 def test_binary_that_fails_is_no_good_path(scratch):
     seen = observed(scratch, Path("/bin/false"), cpython=False)
     assert seen == Interpreter(
-        path="/bin/false", path_is_good=False, fault="/bin/false is not a CPython"
+        path="/bin/false", path_is_good=False, fault="/bin/false is not CPython"
     )
 
 

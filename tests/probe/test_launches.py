@@ -144,7 +144,7 @@ launch(b"ncclDevKernel_AllReduce", 5)
 
 def test_process_whose_cupti_refuses_says_so(count):
     (process,), status = count('launch(b"gemm")', FAKE_CUPTI_RESULT="39")
-    fault = "CUPTI refuses to count (error 39)"
+    fault = "CUPTI cannot count (error 39)"
     assert (process.fault, process.kernels, status) == (fault, 0, 0)
 
 
@@ -154,7 +154,7 @@ def test_process_without_cupti_runs_and_counts_nothing(count, driver, tmp_path):
     (process,), status = count('launch(b"gemm")', start=start, LD_LIBRARY_PATH=str(tmp_path))
     assert (process.kernels, status) == (0, 0)
     # A machine with the CUDA toolkit has a CUPTI, which refuses where there is no GPU.
-    assert process.fault in ("it found no CUPTI library", "CUPTI refuses to count (error 999)")
+    assert process.fault in ("it found no CUPTI library", "CUPTI cannot count (error 999)")
 
 
 def test_process_without_a_place_for_its_count_runs_all_the_same(count):
@@ -192,7 +192,7 @@ def test_a_library_that_does_not_load_is_an_obstacle(context, tmp_path, monkeypa
     (context.mount / "other.so").write_bytes(b"\x7fELF of another machine")
     monkeypatch.setattr(launches, "_LIBRARY", "other.so")
     obstacle = launches.find_obstacle(context, tmp_path, ENTRYPOINT, MANIFEST)
-    assert obstacle.startswith("the library that counts does not load here: ")
+    assert obstacle.startswith("the library that counts does not load: ")
 
 
 @pytest.mark.parametrize("sandbox", [Kind.LOCAL], indirect=True)

@@ -30,7 +30,7 @@ DEATHS = {
     "signal": ("os.kill(os.getpid(), 9)", "it was killed, as when memory runs out"),
     "fault": ("print('Error: odd', file=sys.stderr); sys.exit(2)", "exit code 2 Error: odd"),
     "words": ("print('no number')", "its answer is not JSON: "),
-    "inside": (f"print({BROKEN!r}); sys.exit(1)", "it failed at a file of the repository"),
+    "inside": (f"print({BROKEN!r}); sys.exit(1)", "it failed on a file of the repository"),
     "time": ("time.sleep(60)", "it had not ended after "),
 }
 
@@ -68,7 +68,7 @@ def test_pyright_that_dies_of_an_environment_is_its_failure(context, monkeypatch
     replace_pyright(monkeypatch, death, when="there")
     seen = resolve(context, TREE)
     assert isinstance(seen, str)
-    assert seen.startswith(f"pyright cannot look at this environment: {why}")
+    assert seen.startswith(f"pyright cannot analyse this environment: {why}")
 
 
 def test_pyright_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
@@ -117,12 +117,12 @@ def probe(context, monkeypatch, code):
 def test_probe_that_dies_of_an_environment_is_its_failure(context, monkeypatch, death, why):
     probe(context, monkeypatch, f"if there: {death}\nprint(nothing)")
     seen = inspect_modules(context, THING, Wanted(names=("thing",)))
-    assert seen == InstalledModules(fault=f"what is installed cannot be seen: {why}")
+    assert seen == InstalledModules(fault=f"could not list what is installed: {why}")
 
 
 def test_probe_that_dies_without_an_environment_too_is_ours(context, monkeypatch):
     probe(context, monkeypatch, "sys.exit('no such file')")
-    with pytest.raises(SandboxError, match=r"^what is installed cannot be seen: no such file; run"):
+    with pytest.raises(SandboxError, match=r"^could not list what is installed: no such file; run"):
         inspect_modules(context, INTERPRETER, Wanted(names=("thing",)))
 
 

@@ -444,7 +444,7 @@ def test_restore_that_does_not_hold_is_told(context, source):
     sandbox = Answering(context.sandbox, end)
     lame = replace(context, sandbox=sandbox)
     restored = restore(lame, source, survey(lame, source))
-    why = 'the checkout cannot be made as at the commit: "pkg/__init__.py" stays as it is'
+    why = 'the checkout could not be restored to its commit: "pkg/__init__.py" stays as it is'
     assert (restored.fault, sandbox.put_paths) == (why, [context.layout.repository])
 
 
@@ -484,5 +484,5 @@ def test_interpreter_that_was_not_looked_at_is_a_fault(context):
     seen = trial_freeze._interpreter(context, claimed, Survey(), Restored())
     assert (seen.path, seen.fault) == (
         "/opt/env/bin/python",
-        "/opt/env/bin/python was not looked at",
+        "/opt/env/bin/python was not examined",
     )

@@ -351,7 +351,9 @@ def test_no_configuration_is_read_but_ours(tools: Path, tmp_path: Path):
     "path", ["/x.py", "../x.py", "a/../../x.py", "pyrightconfig.json", "", "."]
 )
 def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str):
-    with pytest.raises(ToolchainError, match=r"is no path of a source in a repository\.$"):
+    with pytest.raises(
+        ToolchainError, match=r"is not the path of a source file in a repository\.$"
+    ):
         write_tree(tmp_path, files=[(path, b"")], search=empty_interpreter())
 
 

@@ -83,7 +83,7 @@ REFUSED = {
     "fifo": (zips.made(GOOD, attributes=zips.FIFO), "session.json is not a regular file"),
     "name twice": (
         zips.said_otherwise(zips.made([*GOOD, ("levels/C2.log", b"x")]), b"C2.log", b"C1.log"),
-        "levels/C1.log is in it twice",
+        "levels/C1.log occurs twice in it",
     ),
     "other packing": (
         zips.made(GOOD, method=zipfile.ZIP_LZMA),
@@ -93,9 +93,9 @@ REFUSED = {
         zips.encrypted(zips.made(GOOD)),
         "session.json is encrypted or has an unknown compression",
     ),
-    "not a zip": (b"#!/bin/sh\nexit 0\n" * 9, "it does not end like a zip"),
-    "nothing": (b"", "it does not end like a zip"),
-    "more behind it": (zips.made(GOOD) + b"x", "it does not end like a zip"),
+    "not a zip": (b"#!/bin/sh\nexit 0\n" * 9, "it does not end as a zip file does"),
+    "nothing": (b"", "it does not end as a zip file does"),
+    "more behind it": (zips.made(GOOD) + b"x", "it does not end as a zip file does"),
     "zip64": (ZIP64, "zip64 archives are not accepted"),
     "many": (
         zips.crowded(artifacts.ENTRIES + 1),

@@ -302,7 +302,7 @@ def test_server_that_fails_once_costs_one_check(api, tmp_path):
     api.troubles.append(Trouble(verb="POST", path=path, status=422, message="no", times=1))
     done = here(api, tmp_path, leaderboard=False)
     assert [effect for _, effect in done[1:]] == ["created"] * 5
-    assert done[0][1].endswith("it is not accepted")
+    assert done[0][1].endswith("GitHub rejected it")
 
 
 def test_link_among_the_artifacts_is_told_and_nothing_written(api, tmp_path):
@@ -385,7 +385,7 @@ def test_a_run_that_was_overtaken_says_so_and_has_published_nothing(api, tmp_pat
     publish.report_writes(results, context.read_context(env), tell=lines.append)
     warnings = [line for line in lines if line.startswith("::warning")]
     assert len(warnings) == 7
-    assert warnings[-1].endswith("comment on #1: not written, a newer run was there first")
+    assert warnings[-1].endswith("comment on #1: not written: a newer run has written it")
     output = (tmp_path / "output").read_text()
     assert [line for line in output.splitlines() if line in ("true", "false")] == ["false"]
 

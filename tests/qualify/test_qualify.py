@@ -131,7 +131,7 @@ def unbuilt(monkeypatch):
 def test_environment_that_was_not_built_ends_the_matter_even_if_it_passes(small, unbuilt):
     [one] = qualify.qualify(small(), environ={}, tell=silent)
     assert ([each.folder.name for each in unbuilt], one.negatives) == (["right"], ())
-    assert one.positive.reason == "it was not built: its script ended with 1"
+    assert one.positive.reason == "it was not built: its script ended with exit code 1"
 
 
 def test_environment_that_is_compiled_in_silence_has_all_of_its_time(small, unbuilt):
@@ -148,8 +148,8 @@ def test_environment_whose_building_fails_says_so_and_is_not_recorded(small, rec
     done = qualify.qualify(plan, environ={}, tell=told.append)
     assert list(qualify.lines(done)) == [
         "researchenvbench/spirals C1: NOT QUALIFIED",
-        "  right             blocked  it was not built: its script ended with 1",
-        "  not recorded: the right environment did not pass, or another was not built",
+        "  right             blocked  it was not built: its script ended with exit code 1",
+        "  not recorded: the correct environment did not pass, or another one was not built",
     ]
     log = plan.options.folder / "right" / "agent.log"
     assert f"the environment right was not built; {log} ends with:" in told

@@ -47,7 +47,7 @@ OTHERWISE = {
 REPORTED = {("codex", "invalid-utf8"), ("gemini-cli", "huge"), ("mini-swe-agent", "invalid-utf8")}
 
 
-# These programs end themselves on an error within an answer; no limit of ours does.
+# These programs end themselves on an error in an answer; no limit of ours does.
 TRANSIENT = {
     ("gemini-cli", "failed-once"): Ending.GAVE_UP,
     ("qwen-code", "failed-once"): Ending.MODEL_ERROR,

@@ -136,7 +136,7 @@ def demand_evidence_that_cannot_be_changed(layout):
     if not observed.is_file():
         return
     observed.write_bytes(observed.read_bytes().replace(b'"exit_code": 1', b'"exit_code": 0') + b" ")
-    with pytest.raises(DocumentError, match=r"C1\.json is not what was judged"):
+    with pytest.raises(DocumentError, match=r"C1\.json differs from what was judged"):
         session_verdict.verify(layout)
 
 

@@ -261,7 +261,7 @@ def test_right_verdict_is_told_in_plain_lines():
         f"{MANIFEST.slug}.replay.1: 5 of 6 levels passed",
         "C0 static integrity passed    every third-party import resolves (paper: 0 of 10 missing)",
         "C1 CPU run          passed    the entry point ran and its proofs hold",
-        "C2 CUDA alignment   passed    every framework computes rightly on every GPU",
+        "C2 CUDA alignment   passed    every framework computes correctly on every GPU",
         "C3 single-GPU run   passed    the entry point ran and its proofs hold",
         "C4 distributed run  passed    the entry point ran and its proofs hold",
         "C5 honest report    FAILED    gpu_count 1, but 2",

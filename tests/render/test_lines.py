@@ -10,7 +10,7 @@ FULL, SMALL = page_samples.full(), page_samples.small()
 SMALL_LINES = """\
 research__vision-mamba.nop.1: 0 of 3 levels passed
 C0 static integrity BLOCKED   there is no report.json
-   what to do: The level could not be measured. Mend what the reason names first.
+   what to do: The level could not be measured. Fix the cause that the reason names first.
    evidence: agent.log
 C1 CPU run          BLOCKED   there is no report.json
 C2 CUDA alignment   n/a       no code for C2

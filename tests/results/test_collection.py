@@ -146,7 +146,7 @@ def test_record_of_the_agent_that_was_changed_is_refused_by_its_name(tmp_path, n
         {VIM: verdict},
     )
     (folder / name).write_bytes(data)
-    refused = f"{name} is not what was judged: this artifact was changed"
+    refused = f"{name} differs from what was judged: this artifact was changed"
     assert collect([tmp_path]).found == {VIM: refused}
 
 
@@ -160,11 +160,11 @@ def test_added_record_is_refused_and_only_a_trajectory_may_be_left_out(tmp_path)
     record.unlink()
     assert collect([tmp_path]).found == {VIM: verdict}
     record.with_name("more").write_bytes(b"")
-    told = "trajectory/more is not what was judged: this artifact was changed"
+    told = "trajectory/more differs from what was judged: this artifact was changed"
     assert collect([tmp_path]).found == {VIM: told}
     record.with_name("more").unlink()
     calls.unlink()
-    told = "model-calls.jsonl is not what was judged: this artifact was changed"
+    told = "model-calls.jsonl differs from what was judged: this artifact was changed"
     assert collect([tmp_path]).found == {VIM: told}
 
 
@@ -185,7 +185,7 @@ def test_names_of_an_agent_that_are_no_text_stay_different(tmp_path):
 
 @pytest.mark.parametrize(
     ("fail_on", "told"),
-    [("invalid", None), ("any", None), ("C1", None), ("C2", f"{VIM}: C2 was not asked for")],
+    [("invalid", None), ("any", None), ("C1", None), ("C2", f"{VIM}: C2 was not requested")],
 )
 def test_what_one_trial_was_not_asked_for_closes_only_by_name(fail_on, told):
     """Beside another trial that was asked for all levels."""

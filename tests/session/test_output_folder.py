@@ -29,7 +29,9 @@ def test_a_new_folder_is_made_and_filled_again(tmp_path, exists):
 def test_what_the_command_did_not_make_is_kept(tmp_path, there):
     (tmp_path / there).mkdir() if there.endswith("/") else (tmp_path / there).touch()
     before = names(tmp_path)
-    with pytest.raises(UsageError, match="holds what reb demo did not make; name a folder that"):
+    with pytest.raises(
+        UsageError, match="is not empty and was not created by reb demo; choose another"
+    ):
         clear(tmp_path, by="demo")
     assert names(tmp_path) == before
 

@@ -85,11 +85,11 @@ FIELDS = {
     "not UTF-8": (b'{"a": "\xff"}', "it is not UTF-8 (byte 7)"),
     "byte order mark": (b"\xef\xbb\xbf{}", "it starts with a byte order mark"),
     "control character": (b'{"a": "\x01"}', "invalid control character at line 1, column 8"),
-    "NaN": (changed(mood=float("nan")), "mood: it holds NaN, which is not a JSON number"),
-    "overflowing float": (b'{"a": 1e999}', "a: it holds a number too large to represent"),
-    "5,000 digits": (b'{"a": ' + b"9" * 5000 + b"}", "a: it holds a number too large to represent"),
+    "NaN": (changed(mood=float("nan")), "mood: it has NaN, which is not a JSON number"),
+    "overflowing float": (b'{"a": 1e999}', "a: it has a number too large to represent"),
+    "5,000 digits": (b'{"a": ' + b"9" * 5000 + b"}", "a: it has a number too large to represent"),
     "duplicate key": (b'{"a": 1, "a": 2}', 'the key "a" occurs twice; its last value is used'),
-    "half a surrogate": (b'{"a": "\\ud800"}', "a: it holds half of a surrogate pair"),
+    "half a surrogate": (b'{"a": "\\ud800"}', "a: it has an unpaired surrogate"),
     "no notes": (without("notes"), "the key notes is missing"),
     "python_version number": (
         changed(python_version=3.11),
@@ -187,6 +187,6 @@ def test_only_listed_variables_of_the_environment_are_kept():
     assert isinstance(read, Report)
     assert read.environment == {"PATH": "/opt/bin"}
     assert [one.message for one in read.faults] == [
-        f"environment.{name}: this variable may not be set, and is not"
+        f"environment.{name}: this variable may not be set; it is ignored"
         for name in ("LD_PRELOAD", "PYTHONPATH")
     ]

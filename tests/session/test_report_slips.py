@@ -80,7 +80,7 @@ def test_rest_of_a_report_with_slips_is_used():
         ("report.json", "it starts with a byte order mark"),
         ("report.json", "it is not UTF-8 (byte 189)"),
         ("environment", "environment.CUDA_HOME: 1 is not of type string; it is not set"),
-        ("environment", "environment.HOME: this variable may not be set, and is not"),
+        ("environment", "environment.HOME: this variable may not be set; it is ignored"),
     ]
     assert (read.python_version, read.torch_version, read.gpu_count) == ("3.11.2", None, None)
     assert (read.cuda_available, read.env_tool, read.env_name) == (True, None, "e")

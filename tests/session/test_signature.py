@@ -25,8 +25,8 @@ OTHER = "0" * 64
 SIGNER = Signer(repository="acme/bench")
 UNCHANGED = f"{VIM}: unchanged; the evidence gives the same verdict\n"
 UNSIGNED = (
-    "reb: unsigned: the hashes of this folder show accidental changes only, since whoever"
-    " changes it can compute them anew"
+    "reb: unsigned: the hashes of this folder detect accidental changes only, because anyone who "
+    "changes it can recompute them"
 )
 
 
@@ -105,7 +105,10 @@ def test_changed_evidence_is_refused_by_name_although_its_old_digest_is_signed(
     (folder / "levels" / "C1.log").write_text("done\n")
     done = verify(folder, *options(path, root))
     assert isinstance(done.exception, DocumentError)
-    assert str(done.exception) == "levels/C1.log is not what was judged: this artifact was changed"
+    assert (
+        str(done.exception)
+        == "levels/C1.log differs from what was judged: this artifact was changed"
+    )
 
 
 def test_hashes_that_were_computed_anew_fool_judge_and_not_the_signature(folder, service, root):

@@ -243,7 +243,7 @@ def test_git_that_cannot_run_is_no_fault_of_the_mirror(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(SourceError) as caught:
         checkout(manifest(shas[0]), folder=tmp_path / "s", mirror=mirror)
-    assert str(caught.value) == f"git cannot be run: {why}; install it, and see to PATH"
+    assert str(caught.value) == f"git cannot be run: {why}; install it, and check PATH"
 
 
 @pytest.mark.parametrize(

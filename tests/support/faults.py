@@ -22,9 +22,7 @@ OK = Ended(exit_code=0, timed_out=False, seconds=9.0, stdout=b"", stderr=b"")
 DIED = replace(OK, exit_code=1)
 KILLED = replace(OK, exit_code=137)
 OVER = replace(OK, exit_code=None, timed_out=True)
-SILENT = replace(
-    OK, exit_code=None, stopped="neither it nor its model said anything for 60 seconds"
-)
+SILENT = replace(OK, exit_code=None, stopped="no output from it or its model for 60 seconds")
 WAITING = replace(OK, exit_code=None, stopped=f"{MODEL_SILENT} 60 seconds")
 REPORT = b"{}"
 BROKEN_OFF = Account()

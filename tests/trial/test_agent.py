@@ -42,7 +42,7 @@ from tests.trial.test_trial import DEMO, silent
 
 ENVIRON = {"REB_MODEL_KEY": KEY}
 
-_NO_REPORT = "it ended with 1 and left no report"
+_NO_REPORT = "it ended with exit code 1 and left no report"
 
 
 def scenario(choice: AgentChoice, name: str, **other: object) -> AgentChoice:
@@ -104,7 +104,7 @@ def test_agent_works_with_a_model_that_it_never_reaches(
 @pytest.mark.parametrize(
     ("name", "budget", "ending", "detail"),
     [
-        ("text", {}, Ending.GAVE_UP, "it ended with 0 and left no report"),
+        ("text", {}, Ending.GAVE_UP, "it ended with exit code 0 and left no report"),
         (
             "e401",
             {},
@@ -224,7 +224,7 @@ def test_without_a_key_nothing_begins(choice: AgentChoice, mirror: Path, tmp_pat
             trial_agent.run_agent(layout, environ={"REB_MODEL_KEY": " "}, tell=silent)
     finally:
         stop.stop(layout, tell=silent)
-    assert str(caught.value) == "the agent asks a model and there is no key; set REB_MODEL_KEY"
+    assert str(caught.value) == "the agent needs the key of a model; set REB_MODEL_KEY"
 
 
 @pytest.mark.parametrize("key", ["SECRET\nSECOND", "SECRET\x1b[0m", "SECRET\u00e9"])

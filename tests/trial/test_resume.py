@@ -215,7 +215,7 @@ def test_agent_that_had_ended_is_not_run_again(begin: Callable[..., Killed]):
     save_progress(trial.layout, ended)
     run = trial.resume()
     assert (run.seconds, run.exit_code, run.interruptions) == (9.5, 3, ())
-    assert run.detail == "it ended with 3 and left no report"
+    assert run.detail == "it ended with exit code 3 and left no report"
     assert run.usage.turns == 2
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,7 +46,11 @@ def silent(_line):
 
 @pytest.fixture
 def wanted():
-    """A manifest whose entry point needs the standard library only, and a while."""
+    """A manifest whose entry point needs the standard library only."""
+    return simple_manifest()
+
+
+def simple_manifest():
     full = manifests.load(DEMO / "manifest.yaml")
     entrypoint = full.entrypoints[Level.C1]
     simple = replace(
@@ -88,7 +93,11 @@ def honest(folder):
     (folder / "report.json").write_text(report_of())
 
 
-def options_of(wanted, folder, mirror, results, *, name="replay", seconds=60):
+LEVELS = (Level.C1, Level.C5)
+"""What a test measures that asks nothing about imports: C0 takes longer than all the rest."""
+
+
+def options_of(wanted, folder, mirror, results, *, name="replay", seconds=60, levels=tuple(Level)):
     choice = AgentChoice(
         name=name,
         argument=str(folder) if name == "replay" else None,
@@ -96,7 +105,12 @@ def options_of(wanted, folder, mirror, results, *, name="replay", seconds=60):
         setup_seconds=60,
     )
     return trial_options.Options(
-        manifest=wanted, agent=choice, folder=results, kind=Kind.LOCAL, mirror=mirror
+        manifest=wanted,
+        agent=choice,
+        folder=results,
+        kind=Kind.LOCAL,
+        mirror=mirror,
+        levels=levels,
     )
 
 
@@ -104,9 +118,27 @@ def run(options):
     return trial_run.run(options, environ={}, tell=silent)
 
 
-def test_honest_trial_passes_what_applies(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+@pytest.fixture(scope="module")
+def honest_trial(mirror, tmp_path_factory):
+    """The folder and the verdict of a trial that is over; tests that change it use `finished`."""
+    place = tmp_path_factory.mktemp("honest")
+    player = place / "player"
+    player.mkdir()
+    honest(player)
+    verdict = run(options_of(simple_manifest(), player, mirror, place / "results"))
+    return SessionLayout(folder=place / "results"), verdict
+
+
+@pytest.fixture
+def finished(honest_trial, tmp_path):
+    """A copy of the honest trial's folder."""
+    folder = tmp_path / "results"
+    shutil.copytree(honest_trial[0].folder, folder, symlinks=True)
+    return SessionLayout(folder=folder)
+
+
+def test_honest_trial_passes_what_applies(honest_trial):
+    _, verdict = honest_trial
     outcomes = {result.level: result.outcome for result in verdict.results}
     assert outcomes == {
         Level.C0: Outcome.FAILED,
@@ -119,14 +151,11 @@ def test_honest_trial_passes_what_applies(wanted, folder, mirror, tmp_path):
     assert verdict.result(Level.C0).reason == "3 not installed: numpy, tqdm, yaml"
 
 
-def test_verdict_is_recomputed_byte_for_byte(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    run(options_of(wanted, folder, mirror, layout.folder))
-    before = layout.verdict.read_bytes()
-    session_verdict.judge_again(layout)
-    session_verdict.conclude(layout)
-    assert layout.verdict.read_bytes() == before
+def test_verdict_is_recomputed_byte_for_byte(finished):
+    before = finished.verdict.read_bytes()
+    session_verdict.judge_again(finished)
+    session_verdict.conclude(finished)
+    assert finished.verdict.read_bytes() == before
 
 
 @pytest.mark.slow
@@ -137,19 +166,16 @@ def test_what_stands_in_the_place_of_the_runs_folder_goes(
     honest(folder)
     with (folder / "run.sh").open("a") as script:
         script.write(f"{planted} ../runs\n")
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", levels=LEVELS))
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize("name", ["levels/C1.json", "levels/C1.log", "report.json", "agent.json"])
-def test_changed_artifact_is_refused_by_name(wanted, folder, mirror, tmp_path, name):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    run(options_of(wanted, folder, mirror, layout.folder))
-    path = layout.folder / name
+def test_changed_artifact_is_refused_by_name(finished, name):
+    path = finished.folder / name
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(DocumentError, match=name):
-        session_verdict.judge_again(layout)
+        session_verdict.judge_again(finished)
 
 
 def test_a_fault_that_nobody_foresaw_costs_one_level(wanted, folder, mirror, tmp_path, monkeypatch):
@@ -171,10 +197,9 @@ def test_a_fault_that_nobody_foresaw_costs_one_level(wanted, folder, mirror, tmp
     assert first.result(Level.C1).outcome is Outcome.PASSED
 
 
-def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    results_page.write_page(layout, run(options_of(wanted, folder, mirror, layout.folder)))
+def test_changed_page_is_told_and_can_be_made_again(honest_trial, finished):
+    layout = finished
+    results_page.write_page(layout, honest_trial[1])
     page = layout.page.read_bytes()
     unsigned = f"reb: {session_verdict.UNSIGNED}; reb verify checks a signature\n"
     assert (judged(layout).exit_code, judged(layout).stderr) == (0, unsigned)
@@ -183,8 +208,8 @@ def test_changed_page_is_told_and_can_be_made_again(wanted, folder, mirror, tmp_
     assert told.exit_code == 0
     assert told.stderr == (
         "reb: index.html differs from the page that this reb renders: it is from another"
-        " release, or was changed; trust this verdict, or write the page again with reb judge"
-        " --write\n" + unsigned
+        " release, or was changed; trust this verdict, or rewrite the page with reb judge "
+        "--write\n" + unsigned
     )
     assert told.stdout == judged(layout).stdout
     assert judged(layout, "--write").exit_code == 0
@@ -211,7 +236,7 @@ def test_credential_is_nowhere_in_a_folder_that_is_judged_as_it_stands(
     )
     wanted = replace(wanted, entrypoints={Level.C1: talkative})
     layout = SessionLayout(folder=tmp_path / "results")
-    verdict = run(options_of(wanted, folder, mirror, layout.folder))
+    verdict = run(options_of(wanted, folder, mirror, layout.folder, levels=LEVELS))
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
     assert layout.log(Level.C1).read_text() == "imported Spirals ***\n"
     assert layout.agent_log.read_text() == "***\n"
@@ -228,21 +253,15 @@ def test_stop_seals_the_log_of_a_killed_agent(wanted, folder, mirror, tmp_path):
     assert layout.agent_log.read_text() == "key ***"
 
 
-def test_vanished_observation_is_refused_by_name(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    run(options_of(wanted, folder, mirror, layout.folder))
-    layout.observation("C1").unlink()
-    with pytest.raises(DocumentError, match=r"levels/C1\.json is not what was judged"):
-        session_verdict.judge_again(layout)
+def test_vanished_observation_is_refused_by_name(finished):
+    finished.observation("C1").unlink()
+    with pytest.raises(DocumentError, match=r"levels/C1\.json differs from what was judged"):
+        session_verdict.judge_again(finished)
 
 
-def test_unobserved_level_is_invalid_and_never_passed(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    run(options_of(wanted, folder, mirror, layout.folder))
-    layout.observation("C1").unlink()
-    result = session_verdict.conclude(layout).result(Level.C1)
+def test_unobserved_level_is_invalid_and_never_passed(finished):
+    finished.observation("C1").unlink()
+    result = session_verdict.conclude(finished).result(Level.C1)
     assert (result.outcome, result.paper) == (Outcome.INVALID, Outcome.INVALID)
 
 
@@ -261,7 +280,9 @@ def test_agent_that_overstays_is_timed_out_and_still_measured(wanted, folder, mi
         f'{SYSTEM} -m venv --without-pip "$HOME/venv"\n'
         f'sed "s|{{home}}|$HOME|" {folder}/report.json > "$REB_REPORT"\nsleep 600\n'
     )
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", seconds=10))
+    verdict = run(
+        options_of(wanted, folder, mirror, tmp_path / "results", seconds=10, levels=LEVELS)
+    )
     assert verdict.agent_run.ending is Ending.TIMED_OUT
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
 
@@ -270,7 +291,7 @@ def test_touched_files_are_told_and_restored(wanted, folder, mirror, tmp_path):
     honest(folder)
     with (folder / "run.sh").open("a") as script:
         script.write("rm README.md; echo 'print(1)' > spirals/__init__.py\n")
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", levels=LEVELS))
     told = [(one.path, one.change) for one in verdict.touched]
     assert told == [("README.md", "deleted"), ("spirals/__init__.py", "modified")]
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
@@ -305,7 +326,7 @@ def test_slips_of_a_report_block_no_level(wanted, folder, mirror, tmp_path):
         notes=["done", "\ud83d"],
     )
     (folder / "report.json").write_text(f"\ufeff{slips}", encoding="utf-8")
-    options = options_of(wanted, folder, mirror, tmp_path / "results")
+    options = options_of(wanted, folder, mirror, tmp_path / "results", levels=LEVELS)
     verdict = run(options)
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
     assert verdict.result(Level.C5).outcome is Outcome.PASSED
@@ -339,14 +360,12 @@ def test_script_as_interpreter_confirms_no_version(wanted, folder, mirror, tmp_p
     assert verdict.result(Level.C5).paper is Outcome.FAILED
 
 
-def test_folder_with_a_trial_is_refused_and_kept(wanted, folder, mirror, tmp_path):
+def test_folder_with_a_trial_is_refused_and_kept(wanted, folder, mirror, finished):
     honest(folder)
-    options = options_of(wanted, folder, mirror, tmp_path / "results")
-    run(options)
-    before = (options.folder / "verdict.json").read_bytes()
-    with pytest.raises(UsageError, match="holds a trial already"):
-        run(options)
-    assert (options.folder / "verdict.json").read_bytes() == before
+    before = finished.verdict.read_bytes()
+    with pytest.raises(UsageError, match="already has a trial"):
+        run(options_of(wanted, folder, mirror, finished.folder))
+    assert finished.verdict.read_bytes() == before
 
 
 def test_unknown_commit_leaves_no_folder(wanted, folder, mirror, tmp_path):
@@ -488,7 +507,7 @@ def test_an_agent_at_work_is_left_alone_and_one_that_was_interrupted_can_be_meas
         lambda: probe.probe_level(layout, Level.C1, tell=silent),
         lambda: agent.run_agent(layout, environ={}, tell=silent),
     ):
-        with pytest.raises(UsageError, match=r"another step is at work in .*; wait until it has"):
+        with pytest.raises(UsageError, match=r"another step is running in .*; wait until it has"):
             other()
     step.send_signal(signal.SIGINT)
     step.wait()
@@ -520,7 +539,7 @@ def test_second_trial_in_a_live_folder_is_refused_and_harms_nothing(
 ):
     honest(folder)
     layout = started(wanted, folder, mirror, tmp_path / "results")
-    with pytest.raises(UsageError, match="a trial goes on in"):
+    with pytest.raises(UsageError, match="a trial is running in"):
         run(options_of(wanted, folder, mirror, layout.folder))
     agent.run_agent(layout, environ={}, tell=silent)
     assert probe.probe_level(layout, Level.C1, tell=silent).outcome is Outcome.PASSED
@@ -534,7 +553,7 @@ def test_names_in_braces_in_a_report_are_never_filled(wanted, folder, mirror, tm
         'chmod +x "$HOME/x1/bin/python"\n'
     )
     (folder / "report.json").write_text(report_of(python_path="{home}/x{ranks}/bin/python"))
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", levels=LEVELS))
     seen = evidence.read(SessionLayout(folder=tmp_path / "results")).observations[Level.C1]
     assert seen.argv[0].endswith("/x{ranks}/bin/python")
     assert verdict.result(Level.C1).outcome is Outcome.PASSED
@@ -563,19 +582,16 @@ def test_what_shadows_a_tracked_module_is_removed_and_told(wanted, folder, mirro
     with (folder / "run.sh").open("a") as script:
         script.write("mkdir -p spirals/network spirals/__pycache__\n")
         script.write("echo > spirals/network/__init__.py; echo > spirals/__pycache__/a.pyc\n")
-    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results"))
+    verdict = run(options_of(wanted, folder, mirror, tmp_path / "results", levels=LEVELS))
     assert [(one.path, one.change) for one in verdict.touched] == [("spirals/network", "shadowed")]
 
 
-def test_changed_session_is_refused_by_name(wanted, folder, mirror, tmp_path):
-    honest(folder)
-    layout = SessionLayout(folder=tmp_path / "results")
-    run(options_of(wanted, folder, mirror, layout.folder))
-    text = layout.session.read_text().replace('"total_seconds": 60', '"total_seconds": 61')
-    layout.session.write_text(text)
+def test_changed_session_is_refused_by_name(finished):
+    text = finished.session.read_text().replace('"total_seconds": 60', '"total_seconds": 61')
+    finished.session.write_text(text)
     for rewrite in (False, True):
-        with pytest.raises(DocumentError, match=r"session\.json is not what was judged"):
-            session_verdict.judge_again(layout, replace=rewrite)
+        with pytest.raises(DocumentError, match=r"session\.json differs from what was judged"):
+            session_verdict.judge_again(finished, replace=rewrite)
 
 
 def test_failed_start_leaves_the_users_own_folder(wanted, folder, mirror, tmp_path):

@@ -60,14 +60,14 @@ def ended(closing: Event) -> tuple[Ending | None, str | None]:
         return None, None
     subtype = text(closing, "subtype") or ""
     if subtype in _LIMITS:
-        return Ending.LIMIT, f"it ended itself with {subtype}"
+        return Ending.LIMIT, f"it stopped with {subtype}"
     if closing.get("is_error") is not True:
         return Ending.DONE, None
     status = count(closing, "api_error_status")
     said = (text(closing, "result") or text(child(closing, "error"), "message") or subtype).strip()
     # Qwen Code's own.
     if said.startswith("Loop detection"):
-        return Ending.LIMIT, f"it ended itself: {said[:300]}"
+        return Ending.LIMIT, f"it stopped: {said[:300]}"
     if status is not None or said.startswith(("[API Error", "API Error")):
         return Ending.MODEL_ERROR, f"its model failed: {said[:300]}"
     return Ending.CRASHED, f"it ended with an error: {said[:300]}"

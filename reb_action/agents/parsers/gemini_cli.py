@@ -34,13 +34,11 @@ def _ended(closing: Event, warning: str) -> tuple[Ending | None, str | None]:
         return None, None
     if closing.get("status") == "success":
         stopped = warning.startswith("Loop detected")
-        return (
-            (Ending.LIMIT, f"it ended itself: {warning[:300]}") if stopped else (Ending.DONE, None)
-        )
+        return (Ending.LIMIT, f"it stopped: {warning[:300]}") if stopped else (Ending.DONE, None)
     error = child(closing, "error")
     kind, said = text(error, "type") or "", (text(error, "message") or "no reason is given")[:300]
     if "MaxSessionTurns" in kind or "TurnLimit" in kind:
-        return Ending.LIMIT, f"it ended itself: {said}"
+        return Ending.LIMIT, f"it stopped: {said}"
     return Ending.MODEL_ERROR, f"it ended with an error: {said}"
 
 

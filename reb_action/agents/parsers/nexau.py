@@ -53,7 +53,7 @@ def _ended(events: Sequence[Event]) -> tuple[Ending | None, str | None]:
     if closing.get("type") == "RUN_ERROR":
         return Ending.MODEL_ERROR, f"it ended with an error: {said}"
     if _TOO_LONG.search(said):
-        return Ending.LIMIT, f"it ended itself: {said}"
+        return Ending.LIMIT, f"it stopped: {said}"
     return Ending.DONE, None
 
 

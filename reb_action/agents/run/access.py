@@ -157,12 +157,12 @@ def find_key(environ: Mapping[str, str]) -> str:
     """Return the key of the model, and close our memory; raises UsageError without a usable one."""
     key = environ.get(KEY_VARIABLE, "").strip()
     if not key:
-        raise UsageError(f"the agent asks a model and there is no key; set {KEY_VARIABLE}")
+        raise UsageError(f"the agent needs the key of a model; set {KEY_VARIABLE}")
     # Sent as a header: http.client would print the whole key in its refusal.
     if not (key.isascii() and key.isprintable()):
         raise UsageError(
-            f"the key in {KEY_VARIABLE} has a line break or another character that no header may"
-            " have; set one line of ASCII"
+            f"the key in {KEY_VARIABLE} has a line break or a character that is not allowed in a "
+            "header; set one line of ASCII"
         )
     _close_memory()
     return key

@@ -30,7 +30,7 @@ FAILING_SECONDS: Final = 60.0
 
 _NO_REPORT: Final = {
     FileFault.MISSING: "left no report",
-    FileFault.NOT_A_FILE: "left a report that is no regular file",
+    FileFault.NOT_A_FILE: "left a report that is not a regular file",
     FileFault.TOO_LARGE: f"left a report of more than {LIMIT_BYTES} bytes",
 }
 _KILLED: Final = 128 + 9
@@ -81,7 +81,7 @@ def _interrupted(ended: Ended, left: bytes | FileFault) -> Conclusion:
     if isinstance(left, FileFault):
         detail = f"{after} and {_NO_REPORT[left]}"
         return Conclusion(ending=Ending.CRASHED, detail=detail, cause=FaultCause.RUNNER_KILLED)
-    detail = f"{after} and what it had left is measured"
+    detail = f"{after} and the environment that it left was measured"
     return Conclusion(ending=Ending.DONE, detail=detail, cause=FaultCause.RUNNER_KILLED)
 
 
@@ -125,12 +125,12 @@ def _cut_short(ended: Ended, tally: Tally | None, limits: AgentLimits) -> Conclu
             ending=Ending.MODEL_ERROR, detail=ended.stopped, cause=FaultCause.MODEL_SILENT
         )
     elif ended.stopped == DISK_FULL:
-        detail = f"it was ended after {ended.seconds:.0f} s"
+        detail = f"it was stopped after {ended.seconds:.0f} s"
         return Conclusion(ending=Ending.CRASHED, detail=detail, cause=FaultCause.DISK_FULL)
     elif ended.stopped is not None:
         cut = Conclusion(ending=Ending.IDLE, detail=ended.stopped)
     elif ended.timed_out:
-        detail = f"it was ended after its limit of {limits.total_seconds} seconds"
+        detail = f"it was stopped at its limit of {limits.total_seconds} seconds"
         cut = Conclusion(ending=Ending.TIMED_OUT, detail=detail)
     else:
         return None
@@ -154,8 +154,8 @@ def _doubt(ended: Ended, account: Account | None) -> str | None:
 
 def _end(ended: Ended) -> str:
     if ended.is_out_of_memory:
-        return "it used up the memory of the sandbox, which ended it,"
-    return f"it ended with {ended.exit_code}"
+        return "it was killed because the sandbox ran out of memory,"
+    return f"it ended with exit code {ended.exit_code}"
 
 
 def _model_failed(ended: Ended, account: Account | None, tally: Tally | None) -> bool:
@@ -199,7 +199,7 @@ def _refusals(tally: Tally | None) -> str:
 
 
 def _status(code: str) -> str:
-    return "an error within an answer" if code == "200" else code
+    return "an error in an answer" if code == "200" else code
 
 
 def _with_report(detail: str, *, reported: bool) -> str:

@@ -236,7 +236,7 @@ def find_other_model(requested: str, run: AgentRun) -> str | None:
     calls = sum(models[name] for name in others)
     return (
         f"{calls} of {sum(models.values())} answers came from {', '.join(others)}, not from"
-        f" {requested}; name that model, or use --accept-other-model"
+        f" {requested}; set --model to it, or use --accept-other-model"
     )
 
 

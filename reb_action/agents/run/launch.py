@@ -112,7 +112,9 @@ def place(sandbox: Sandbox, launch: Launch, *, deadline: float) -> SetupFault | 
         return SetupFault(detail=detail, cause=FaultCause.PROGRAM_MISSING)
     if done.exit_code != 0:
         said = done.stderr.decode("utf-8", "replace").strip()[-200:]
-        raise SandboxError(f"the agent's folders cannot be prepared ({said}); start it again")
+        raise SandboxError(
+            f"the agent's folders could not be prepared ({said}); start the trial again"
+        )
     return None
 
 

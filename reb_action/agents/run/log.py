@@ -61,7 +61,7 @@ class AgentLog:
             self._keep(data)
         self._trim(TAIL_BYTES)
         if self._dropped:
-            self._write(f"\n[reb left {self._dropped} bytes out here]\n".encode())
+            self._write(f"\n[reb left {self._dropped} bytes out]\n".encode())
         self._write(self._tail)
         self._file.close()
 

@@ -68,6 +68,6 @@ def make_stop_check(
         # The model is the silent one if a call was in progress for most of the time.
         if gateway is not None and 2 * gateway.pending_seconds() > limits.idle_seconds:
             return f"{MODEL_SILENT} {limits.idle_seconds} seconds"
-        return f"neither it nor its model said anything for {limits.idle_seconds} seconds"
+        return f"no output from it or its model for {limits.idle_seconds} seconds"
 
     return reason

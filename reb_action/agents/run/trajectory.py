@@ -61,7 +61,7 @@ def build_atif(trajectory: Trajectory, run: AgentRun, *, trial: str, prompt: str
 
 def _note(left_out: int, lost_bytes: int) -> str | None:
     notes = (
-        f"{left_out} characters of long texts were left out, where the text says so."
+        f"{left_out} characters of long texts were left out; each text says where."
         if left_out
         else "",
         f"{lost_bytes} bytes of the agent's events were lost, and with them whole steps."

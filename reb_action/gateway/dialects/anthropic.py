@@ -67,7 +67,7 @@ def _read_answer(value: Json, summary: AnswerSummary) -> None:
         case "message_stop":
             summary.ended = True
         case "error":
-            summary.error = get_text(value, "error", "message") or "error within the answer"
+            summary.error = get_text(value, "error", "message") or "error in the answer"
         case _:
             pass
 

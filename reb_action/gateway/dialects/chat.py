@@ -36,7 +36,7 @@ def _read_answer(value: Json, summary: AnswerSummary) -> None:
     if get_value(value, "usage") is not None:
         summary.update_tokens(_read_usage(get_value(value, "usage")))
     if get_value(value, "error") is not None:
-        summary.error = get_text(value, "error", "message") or "error within the answer"
+        summary.error = get_text(value, "error", "message") or "error in the answer"
 
 
 def _read_choice(choice: Json, summary: AnswerSummary) -> None:

@@ -60,7 +60,7 @@ def _read_response(value: Json, summary: AnswerSummary) -> None:
     is_blocked = get_value(value, "promptFeedback", "blockReason") is not None
     summary.ended = summary.ended or is_blocked
     if get_value(value, "error") is not None:
-        summary.error = get_text(value, "error", "message") or "error within the answer"
+        summary.error = get_text(value, "error", "message") or "error in the answer"
     summary.update_tokens(_read_usage(get_value(value, "usageMetadata")))
 
 

@@ -32,7 +32,7 @@ def _read_answer(value: Json, summary: AnswerSummary) -> None:
     elif event in ("response.created", "response.in_progress"):
         summary.model = get_text(value, "response", "model") or summary.model
     elif event == "error":
-        summary.error = get_text(value, "message") or "error within the answer"
+        summary.error = get_text(value, "message") or "error in the answer"
     elif get_text(value, "object") == "response":
         _read_response(value, summary)
 
@@ -54,7 +54,7 @@ def _read_response(response: Json, summary: AnswerSummary) -> None:
     if get_text(response, "status") == "failed":
         summary.error = "the model could not finish the answer"
     if get_value(response, "error") is not None:
-        summary.error = get_text(response, "error", "message") or "error within the answer"
+        summary.error = get_text(response, "error", "message") or "error in the answer"
     summary.ended = True
 
 

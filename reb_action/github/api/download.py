@@ -62,7 +62,7 @@ def _fetch(
     ) as answer:
         answer.raise_for_status()
         if answer.status_code != requests.codes.ok:
-            raise GitHubError(f"{what}: the store answered {answer.status_code} and no file")
+            raise GitHubError(f"{what}: the store answered {answer.status_code} without a file")
         for chunk in answer.iter_content(_CHUNK):
             size += len(chunk)
             if size > limit_bytes:

@@ -158,17 +158,17 @@ def _reason(fault: Fault, answer: Answer, need: Need) -> str:
         case Fault.FORBIDDEN:
             return f"{said}: a rule of the repository or organization forbids it"
         case Fault.PRIMARY_LIMIT | Fault.SECONDARY_LIMIT:
-            return f"{said}: the limit of requests is used up; run the job again later"
+            return f"{said}: rate limit exceeded; run the job again later"
         case Fault.MISSING:
             return f"{said}: it does not exist, or the token lacks `{need}`; {_GRANT}"
         case Fault.GONE:
-            return f"{said}: it has expired or is switched off"
+            return f"{said}: it has expired or is disabled"
         case Fault.MOVED:
-            return f"{said}: it has moved; name the repository and the API's URL as they are now"
+            return f"{said}: it has moved; correct the repository's name or the API's URL"
         case Fault.REFUSED:
-            return f"{said}: it is not accepted"
+            return f"{said}: GitHub rejected it"
         case Fault.BROKEN:
-            return f"{said}: the server fails; run the job again later"
+            return f"{said}: server error; run the job again later"
         case _:
             assert_never(fault)
 

@@ -45,4 +45,4 @@ def items(value: Json, *names: str) -> tuple[Json, ...]:
 
 def _lacks(names: tuple[str, ...], kind: str) -> GitHubError:
     place = ".".join(names) or "its top"
-    return GitHubError(f"GitHub's answer has no {kind} at {place}; is the API's URL right?")
+    return GitHubError(f"GitHub's answer has no {kind} at {place}; check GITHUB_API_URL")

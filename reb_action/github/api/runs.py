@@ -12,7 +12,7 @@ from reb_action.model.github import Artifact, PullRequest, WorkflowRun
 def login(transport: Transport) -> str:
     """Return the login of the token, with a query that works for apps and people."""
     answer = transport.graphql(
-        "query { viewer { login } }", what="ask whose the token is", need=Need.METADATA
+        "query { viewer { login } }", what="look up the user of the token", need=Need.METADATA
     )
     return text(answer, "data", "viewer", "login")
 

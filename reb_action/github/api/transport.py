@@ -79,8 +79,8 @@ class RequestBudget:
         """Take one request from the budget; before a write, keep the distance to the last one."""
         if self._requests == 0:
             raise GitHubError(
-                f"{what}: {self._pacing.requests} requests were made and no more are allowed here, "
-                "so that other jobs of the repository keep some of its hourly limit"
+                f"{what}: {self._pacing.requests} requests were made, which is the limit here: "
+                "other jobs of the repository need the rest of its hourly limit"
             )
         self._requests -= 1
         early = self._last_write + self._pacing.between_writes - self.now()
@@ -152,7 +152,7 @@ class Transport:
         """Return where GitHub redirects to."""
         answer, _ = self._exchange(call, redirect=True)
         if "location" not in answer.headers:
-            raise GitHubError(f"{call.what}: GitHub answered {answer.status} and no redirect")
+            raise GitHubError(f"{call.what}: GitHub answered {answer.status} without a redirect")
         return answer.headers["location"]
 
     def until_known(self, attempt: Callable[[], T], *, what: str) -> T:
@@ -216,7 +216,10 @@ class Transport:
             )
         except RuntimeError:
             # PyGithub's refusal to follow a redirect to another host or scheme.
-            moved = f"{call.what}: GitHub redirects elsewhere, which is not followed with a token"
+            moved = (
+                f"{call.what}: GitHub redirects to another host; not followed, because the"
+                " request has a token"
+            )
             raise RefusedError(moved, fault=Fault.MOVED, status=301) from None
         return _answer(status, cast(dict[str, str], headers), output)
 

@@ -79,7 +79,7 @@ class Engine:
 
     def find_data_folder(self) -> Path | None:
         """Return where the engine keeps the disks of containers, if this process sees it."""
-        with self._calling("be asked where its data is"):
+        with self._calling("report its data folder"):
             folder = _ask_data_folder(self.client)
         return folder if folder.is_absolute() and folder.is_dir() else None
 
@@ -153,7 +153,7 @@ class Engine:
 
     def ensure_network(self) -> None:
         """Make the bridge of the open sandboxes if there is none."""
-        with self._calling(f"make the network {NETWORK}"):
+        with self._calling(f"create the network {NETWORK}"):
             Bridge(api=self.client.api).ensure()
 
     def cut_off(self, container: str, networks: Mapping[str, str]) -> None:
@@ -162,7 +162,7 @@ class Engine:
         With the network `none`, a start does not reconnect it to its first network. `networks` has
         the id of each network by its name.
         """
-        with self._calling("cut the sandbox off the network"):
+        with self._calling("disconnect the sandbox from the network"):
             for name, network in networks.items():
                 if name != "none":
                     self.client.api.disconnect_container_from_network(
@@ -193,7 +193,7 @@ class Engine:
 
     def exit_code(self, exec_id: str) -> int | None:
         """Return how a command ended; None while it runs."""
-        with self._calling("ask how a command ended"):
+        with self._calling("get the exit code of a command"):
             found = self.client.api.exec_inspect(exec_id)
             return None if found["Running"] else found["ExitCode"]
 

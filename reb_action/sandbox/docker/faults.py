@@ -10,11 +10,11 @@ _OF_THE_ENGINE = (
         "build or pull it on this machine, as docs/self-hosted.md says, and try again",
     ),
     ("could not select device driver", "install the NVIDIA container toolkit for the engine"),
-    ("nvidia-container-cli", "look whether nvidia-smi works and has as many GPUs as asked for"),
+    ("nvidia-container-cli", "check that nvidia-smi works and lists enough GPUs"),
     ("no space left on device", "free space where the engine keeps its data"),
-    ("is not running", "it was halted, or its time is over; start the trial again"),
+    ("is not running", "it was stopped, or its time limit was reached; start the trial again"),
     ("no such container", "it was removed; start the trial again"),
-    ("no such exec", "the sandbox ended meanwhile; start the trial again"),
+    ("no such exec", "the sandbox has ended; start the trial again"),
 )
 
 _OF_THE_CONNECTION = (
@@ -22,8 +22,8 @@ _OF_THE_CONNECTION = (
         "permission denied",
         "let this user use the engine's socket (group docker) or set DOCKER_HOST",
     ),
-    ("timed out", "look at the engine's log, it does not answer"),
-    ("", "start the Docker engine, or set DOCKER_HOST to where it listens"),
+    ("timed out", "check the engine's log; the engine does not answer"),
+    ("", "start the Docker engine, or set DOCKER_HOST to its socket"),
 )
 
 

@@ -131,7 +131,7 @@ def _fault(engine: Engine, container: str, refusal: requests.Response) -> FileFa
         if response.status_code != _OK:
             why = refusal.text.strip()[:300] or f"status {refusal.status_code}"
             message = f"Docker could not read a file of the sandbox: {why}; "
-            raise SandboxError(message + "look whether the sandbox is still there.")
+            raise SandboxError(message + "check that the sandbox still exists.")
     missing = refusal.status_code == _NOT_FOUND
     return FileFault.MISSING if missing else FileFault.NOT_A_FILE
 
@@ -183,8 +183,8 @@ def _place(folder: str) -> PurePosixPath:
     """Return a folder relative to the root; raises SandboxError if the harness may not write it."""
     base = PurePosixPath(folder).relative_to("/")
     if base.parts[:1] not in _PLACES or ".." in base.parts:
-        message = f"/{base} is not a place for files of ours; put them into the workspace, the home"
-        raise SandboxError(message + " of the agent or its folder.")
+        message = f"reb may not write files to /{base}; use the workspace, the home of the agent"
+        raise SandboxError(message + " or its folder.")
     return base
 
 

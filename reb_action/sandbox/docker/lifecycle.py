@@ -32,7 +32,7 @@ def start(spec: SandboxSpec) -> DockerSandbox:
         _remove_leftover(engine, spec)
         container = engine.create(options)
     if container is None:
-        message = f"Another container takes the name {options['name']} again and again; stop it."
+        message = f"Another container takes the name {options['name']} repeatedly; stop it."
         raise SandboxError(message)
     try:
         engine.start(container.id)
@@ -85,4 +85,4 @@ def _remove_leftover(engine: Engine, spec: SandboxSpec) -> None:
 def _require_own(container: Container, spec: SandboxSpec) -> None:
     if container.labels.get("reb.session") != spec.session:
         message = f"Container {container.id[:12]} is not the sandbox of session {spec.session}; "
-        raise SandboxError(message + "remove it, or look which folder this session has.")
+        raise SandboxError(message + "remove it, or check the folder of this session.")

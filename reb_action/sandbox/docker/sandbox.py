@@ -211,16 +211,18 @@ class DockerSandbox:
         left = find_leftovers(self._engine, self.handle)
         if left is None or left:
             names = ", ".join(task.name for task in left or ())
-            message = f"Processes of the sandbox of {self._spec.trial} do not end ({names}); look "
-            raise UnendedError(message + "at the engine's log, and run the trial again.")
+            message = (
+                f"Processes of the sandbox of {self._spec.trial} could not be ended ({names}); "
+            )
+            raise UnendedError(message + "check the engine's log, and run the trial again.")
 
     def _recover(self) -> None:
         """Start a container again that its commands used up the memory of; refuse any other end."""
         if not self._ran_out_of_memory():
-            message = (
-                f"The sandbox of {self._spec.trial} ended while a command ran in it: its time "
+            message = f"The sandbox of {self._spec.trial} ended while a command ran in it: its time"
+            raise SandboxError(
+                message + " limit was reached, or it was stopped; start the trial again."
             )
-            raise SandboxError(message + "is over, or it was stopped; start the trial again.")
         self._restart()
 
     def _ran_out_of_memory(self) -> bool:
@@ -231,5 +233,6 @@ class DockerSandbox:
     def _require_no_network(self) -> None:
         networks = set(self._engine.inspect(self.handle).networks)
         if networks - {"none"}:
-            message = f"The sandbox of {self._spec.trial} is still on {', '.join(sorted(networks))}"
-            raise SandboxError(message + "; remove it and look at the engine's version.")
+            message = f"The sandbox of {self._spec.trial} is still on the network "
+            message += ", ".join(sorted(networks))
+            raise SandboxError(message + "; remove it and check the engine's version.")

@@ -93,7 +93,7 @@ def remove_tree(*folders: Path) -> None:
         subprocess.run(argv, check=False, stdout=out, stderr=err, timeout=_REMOVE_SECONDS)
     left = [folder for folder in folders if os.path.lexists(folder)]
     if left:
-        message = f"{left[0]} cannot be removed; look who owns what is in it and remove it by hand."
+        message = f"{left[0]} could not be removed; check who owns its files and remove it by hand."
         raise SandboxError(message)
 
 

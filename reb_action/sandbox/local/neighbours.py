@@ -23,8 +23,8 @@ def enter(trace: Trace, *, is_isolated: bool) -> None:
         if not is_leftover(other, alive=has_folder):
             leave(trace)
             raise UsageError(
-                f"the local trial {other.trial} goes on here, and this machine has no PID "
-                "namespaces to keep two apart; run one after the other, or use --sandbox docker"
+                f"the local trial {other.trial} is still running, and this machine has no PID "
+                "namespaces to isolate two; run one at a time, or use --sandbox docker"
             )
 
 
@@ -62,6 +62,6 @@ def _folder() -> Path:
     folder = Path(tempfile.gettempdir()) / f"reb-local-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        message = f"{folder} belongs to somebody else; remove it."
+        message = f"{folder} belongs to another user; remove it."
         raise SandboxError(message)
     return folder

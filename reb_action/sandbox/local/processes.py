@@ -91,7 +91,7 @@ def end_all(is_ours: Callable[[Trace], bool]) -> tuple[str, ...]:
             left = family.all
             message = f"{count(len(left), 'process', 'processes')} of the local sandbox, such as"
             message += f" {left[0].name}, "
-            raise UnendedError(message + "do not end; end them by hand and start again.")
+            raise UnendedError(message + "could not be ended; end them by hand and start again.")
         for process in family.members:
             names.setdefault((process.pid, process.started), process.name)
         for process in _next_to_end(family):

@@ -207,7 +207,7 @@ class LocalSandbox:
 
     def _require_running(self) -> None:
         if not self._root.is_dir() or self._marker(_HALTED).exists():
-            message = f"The local sandbox in {self._root} was halted or removed; start it again."
+            message = f"The local sandbox in {self._root} was stopped or removed; start it again."
             raise SandboxError(message)
         if self._marker(_UNENDED).exists():
             raise UnendedError(self._marker(_UNENDED).read_text(encoding="utf-8"))
@@ -226,7 +226,7 @@ class LocalSandbox:
     def _lose(self, why: str) -> None:
         """Refuse further commands if a process may have escaped from its supervisor."""
         if isolation.find_isolation() is Isolation.NONE:
-            self._give_up(f"{why} What it left may still run, so nothing more is run here.")
+            self._give_up(f"{why} Its processes may still run, so no other command is started.")
 
     def _give_up(self, why: str) -> None:
         if self._root.is_dir():

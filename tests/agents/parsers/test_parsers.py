@@ -105,8 +105,8 @@ def test_error_of_the_model_is_told(parser: Parser, scenario: str) -> None:
 @pytest.mark.parametrize(
     ("parser", "detail"),
     [
-        (Parser.GEMINI_CLI, "it ended itself: Loop detected, stopping execution"),
-        (Parser.QWEN_CODE, "it ended itself: Loop detection halted the run (consecutive_ident"),
+        (Parser.GEMINI_CLI, "it stopped: Loop detected, stopping execution"),
+        (Parser.QWEN_CODE, "it stopped: Loop detection halted the run (consecutive_ident"),
     ],
 )
 def test_loop_that_an_agent_ends_itself_is_a_limit(parser: Parser, detail: str) -> None:

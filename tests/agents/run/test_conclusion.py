@@ -30,8 +30,8 @@ LIMITED = replace(
 )
 JUST_LIMITED = replace(FLAKY, trouble=replace(LIMITED.trouble, seconds=59.0))
 WAITS = replace(OK, exit_code=None, stopped=f"{MODEL_SILENT} 60 seconds")
-OVER = "it was ended after its limit of 60 seconds"
-NO_REPORT = "it ended with 0 and left no report"
+OVER = "it was stopped at its limit of 60 seconds"
+NO_REPORT = "it ended with exit code 0 and left no report"
 
 CASES = {
     "finished, but did not exit": (
@@ -40,17 +40,20 @@ CASES = {
     ),
     "the clock while the gateway waits for an overloaded model": (
         *(KILLED, NONE, OPEN, OVERLOADED, Ending.MODEL_ERROR),
-        "it was ended after its limit of 60 seconds; its model answered 529 7 times",
+        "it was stopped at its limit of 60 seconds; its model answered 529 7 times",
     ),
     "errors within answers and no report": (
         *(BAD, NONE, OPEN, Tally(calls=2, refused={"200": 2}), Ending.MODEL_ERROR),
-        "it ended with 1 and left no report; its model answered an error within an answer 2 times",
+        (
+            "it ended with exit code 1 and left no report; its model answered an error in an"
+            " answer 2 times"
+        ),
     ),
     "all is well": (OK, REPORT, DONE, Tally(calls=2), Ending.DONE, None),
     "nobody reads its events": (OK, REPORT, None, None, Ending.DONE, None),
     "a bad code beside a report": (
         *(BAD, REPORT, None, None, Ending.DONE),
-        "it ended with 1 although it left a report",
+        "it ended with exit code 1 although it left a report",
     ),
     "a report and no closing event": (
         *(OK, REPORT, OPEN, None, Ending.DONE),
@@ -61,32 +64,39 @@ CASES = {
     "no report and no parser": (OK, NONE, None, None, Ending.GAVE_UP, NO_REPORT),
     "a report that is a folder": (
         *(OK, FileFault.NOT_A_FILE, DONE, None, Ending.GAVE_UP),
-        "it ended with 0 and left a report that is no regular file",
+        "it ended with exit code 0 and left a report that is not a regular file",
     ),
     "no report, closed, and a bad code": (
         *(BAD, NONE, DONE, None, Ending.GAVE_UP),
-        "it ended with 1 and left no report",
+        "it ended with exit code 1 and left no report",
     ),
     "memory used up": (
         *(FULL_MEMORY, NONE, None, None, Ending.CRASHED),
-        "it used up the memory of the sandbox, which ended it, and left no report",
+        "it was killed because the sandbox ran out of memory, and left no report",
     ),
     "memory used up after the report": (
         *(FULL_MEMORY, REPORT, None, None, Ending.DONE),
-        "it used up the memory of the sandbox, which ended it, although it left a report",
+        "it was killed because the sandbox ran out of memory, although it left a report",
     ),
-    "death": (BAD, NONE, None, None, Ending.CRASHED, "it ended with 1 and left no report"),
+    "death": (
+        BAD,
+        NONE,
+        None,
+        None,
+        Ending.CRASHED,
+        "it ended with exit code 1 and left no report",
+    ),
     "events that break off": (
         *(OK, NONE, OPEN, None, Ending.CRASHED),
-        "it ended with 0 and left no report; its events break off",
+        "it ended with exit code 0 and left no report; its events break off",
     ),
     "what it says of a crash": (
         *(BAD, NONE, Account(ending=Ending.CRASHED, detail="bad flag"), None, Ending.CRASHED),
-        "it ended with 1 and left no report; bad flag",
+        "it ended with exit code 1 and left no report; bad flag",
     ),
     "the clock": (
         *(KILLED, REPORT, OPEN, None, Ending.TIMED_OUT),
-        "it was ended after its limit of 60 seconds",
+        "it was stopped at its limit of 60 seconds",
     ),
     "silence": (IDLE, NONE, OPEN, Tally(), Ending.IDLE, "nothing was heard for 60 seconds"),
     "silence of the model too": (
@@ -101,7 +111,7 @@ CASES = {
     ),
     "the clock after nothing but errors": (
         *(KILLED, NONE, OPEN, REFUSED, Ending.MODEL_ERROR),
-        "it was ended after its limit of 60 seconds; its model answered 401 3 times",
+        "it was stopped at its limit of 60 seconds; its model answered 401 3 times",
     ),
     "its own limit": (
         *(OK, REPORT, Account(ending=Ending.LIMIT, detail="200 turns"), None, Ending.LIMIT),
@@ -113,15 +123,18 @@ CASES = {
     ),
     "a model's error that only the gateway tells": (
         *(OK, NONE, None, REFUSED, Ending.MODEL_ERROR),
-        "it ended with 0 and left no report; its model answered 401 3 times",
+        "it ended with exit code 0 and left no report; its model answered 401 3 times",
     ),
     "death after a model's error": (
         *(BAD, NONE, OPEN, LIMITED, Ending.MODEL_ERROR),
-        "it ended with 1 and left no report; its model answered 429 1 times; last: 429: slow down",
+        (
+            "it ended with exit code 1 and left no report; its model answered 429 1 times; last:"
+            " 429: slow down"
+        ),
     ),
     "death after an error from which it recovered": (
         *(BAD, NONE, OPEN, FLAKY, Ending.CRASHED),
-        "it ended with 1 and left no report; its events break off",
+        "it ended with exit code 1 and left no report; its events break off",
     ),
     "the clock while the model fails": (
         *(KILLED, NONE, OPEN, LIMITED, Ending.MODEL_ERROR),
@@ -129,7 +142,7 @@ CASES = {
     ),
     "the clock just after a failure of the model": (
         *(KILLED, NONE, OPEN, JUST_LIMITED, Ending.TIMED_OUT),
-        "it was ended after its limit of 60 seconds",
+        "it was stopped at its limit of 60 seconds",
     ),
     "a model that sends nothing": (
         *(WAITS, NONE, OPEN, Tally(calls=1), Ending.MODEL_ERROR),

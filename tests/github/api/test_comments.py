@@ -192,7 +192,7 @@ def test_a_body_at_the_limit_is_counted_in_characters(api, letter):
         client_of(api).comment(comment(letter * (most + 1), order=NEW))
     assert str(caught.value) == (
         'write the comment on #1: GitHub answered 422 "Body is too long '
-        '(maximum is 65536 characters)": it is not accepted'
+        '(maximum is 65536 characters)": GitHub rejected it'
     )
 
 

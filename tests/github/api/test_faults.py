@@ -130,22 +130,22 @@ ANSWERS = {
     "something that is over": (
         {"status": 410, "message": "Issues are disabled for this repo"},
         Fault.GONE,
-        "it has expired or is switched off",
+        "it has expired or is disabled",
     ),
     "a conflict": (
         {"status": 409, "message": "Git Repository is empty."},
         Fault.REFUSED,
-        "it is not accepted",
+        "GitHub rejected it",
     ),
     "a wrong request": (
         {"status": 422, "message": "Validation Failed"},
         Fault.REFUSED,
-        "it is not accepted",
+        "GitHub rejected it",
     ),
     "a law": (
         {"status": 451, "message": "Repository access blocked"},
         Fault.REFUSED,
-        "it is not accepted",
+        "GitHub rejected it",
     ),
     "a repository that was renamed": (
         {
@@ -154,7 +154,7 @@ ANSWERS = {
             "headers": {"location": "http://127.0.0.1/repositories/1"},
         },
         Fault.MOVED,
-        "it has moved; name the repository and the API's URL as they are now",
+        "it has moved; correct the repository's name or the API's URL",
     ),
 }
 
@@ -186,7 +186,7 @@ def test_a_message_cannot_speak_to_the_runner(api):
     assert said.startswith(
         'read the repository: GitHub answered 422 "x\ufffd\ufffd::error::y\ufffd['
     )
-    assert said.endswith('z…": it is not accepted')
+    assert said.endswith('z…": GitHub rejected it')
     assert "\n" not in said
 
 
@@ -271,8 +271,7 @@ def test_waiting_time_is_shared_by_all_requests_of_a_client(api):
 def test_a_limit_that_never_passes_ends(api):
     trouble(api, status=429, headers={"retry-after": "0"}, times=99)
     assert error_of(client_of(api).default_branch) == (
-        "read the repository: GitHub answered 429: the limit of requests is used up; "
-        "run the job again later"
+        "read the repository: GitHub answered 429: rate limit exceeded; run the job again later"
     )
     assert (len(api.seen), api.clock.slept) == (5, [0, 0, 0, 0])
 
@@ -287,8 +286,8 @@ def test_requests_have_a_budget(api):
     client = client_of(api, requests=2)
     assert [client.default_branch(), client.default_branch()] == ["main", "main"]
     assert error_of(client.default_branch) == (
-        "read the repository: 2 requests were made and no more are allowed here, so that other "
-        "jobs of the repository keep some of its hourly limit"
+        "read the repository: 2 requests were made, which is the limit here: other jobs of the "
+        "repository need the rest of its hourly limit"
     )
     assert len(api.seen) == 2
 
@@ -335,10 +334,8 @@ def test_a_read_is_repeated_where_no_answer_came(api, name):
 
 
 FINAL = {
-    "a bad gateway": (
-        'GitHub answered 502 "Server Error": the server fails; run the job again later'
-    ),
-    "an unavailable service": "GitHub answered 503: the server fails; run the job again later",
+    "a bad gateway": ('GitHub answered 502 "Server Error": server error; run the job again later'),
+    "an unavailable service": "GitHub answered 503: server error; run the job again later",
     "a connection that is reset": "no answer (ConnectionError)",
     "an answer that is cut off": "no answer (ChunkedEncodingError)",
     "half a JSON document": "no answer (NotJsonError)",
@@ -393,7 +390,8 @@ def test_a_check_run_whose_answer_got_lost_is_not_written_twice(api):
 def test_a_redirect_to_another_host_is_not_followed(api):
     trouble(api, status=301, headers={"location": f"{api.store}/repos/octo/bench"})
     assert error_of(client_of(api).default_branch) == (
-        "read the repository: GitHub redirects elsewhere, which is not followed with a token"
+        "read the repository: GitHub redirects to another host; not followed, because the"
+        " request has a token"
     )
     assert (len(api.seen), api.stored) == (1, [])
 
@@ -430,7 +428,7 @@ def test_the_token_is_in_no_message(api):
 def test_an_answer_of_another_shape_is_an_error(api):
     trouble(api, "POST", "/graphql", status=200, text='{"errors": [{"message": "no"}]}')
     assert error_of(client_of(api).login) == (
-        "GitHub's answer has no text at data.viewer.login; is the API's URL right?"
+        "GitHub's answer has no text at data.viewer.login; check GITHUB_API_URL"
     )
 
 

@@ -216,7 +216,7 @@ def test_an_artifact_that_expired_is_told(api):
     api.world.add_artifact("reb-a", expired=True)
     assert failure(api) == (
         "download the artifact 'reb-a': GitHub answered 410 \"Artifact has expired\": "
-        "it has expired or is switched off"
+        "it has expired or is disabled"
     )
 
 
@@ -250,7 +250,7 @@ def test_a_store_that_points_elsewhere_is_not_followed(api):
     headers = {"location": f"{api.url}/repos/octo/bench"}
     api.troubles.append(Trouble(verb="GET", path="store/", status=302, headers=headers))
     before = len(api.seen)
-    assert failure(api) == "download the artifact 'reb-a': the store answered 302 and no file"
+    assert failure(api) == "download the artifact 'reb-a': the store answered 302 without a file"
     assert [one.path.split("/")[-1] for one in api.seen[before:]] == ["artifacts", "zip"]
 
 
@@ -267,7 +267,7 @@ def test_an_address_of_another_kind_is_not_followed(api, address):
 def test_an_answer_without_an_address_is_told(api):
     api.world.add_artifact("reb-a")
     api.troubles.append(Trouble(verb="GET", path="/zip", status=200, text="{}"))
-    assert failure(api) == "download the artifact 'reb-a': GitHub answered 200 and no redirect"
+    assert failure(api) == "download the artifact 'reb-a': GitHub answered 200 without a redirect"
 
 
 def test_it_works_on_an_enterprise_server(enterprise_api):

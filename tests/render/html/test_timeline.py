@@ -45,7 +45,7 @@ def test_turn_shows_time_use_command_and_output():
 def test_losses_are_marked():
     html = page(
         {**STEP, "extra": {"incomplete": "cut: the model's answer was cut short"}},
-        notes="12 characters of long texts were left out, where the text says so.",
+        notes="12 characters of long texts were left out; each text says where.",
     )
     assert "12 characters of long texts were left out" in html
     assert '<b class="failed">cut: the model&#39;s answer was cut short</b>' in html

@@ -64,7 +64,7 @@ Each repository counts once; attempts are repeats. p: exact permutation test ove
 | trial | why |
 |---|---|
 | `apple__ml-aim.codex.1` | C0, C1 BLOCKED: `there is no report.json` · The level could not be\
- measured. Mend what the reason names first. · [agent.log]({RUN_URL}#artifacts) |
+ measured. Fix the cause that the reason names first. · [agent.log]({RUN_URL}#artifacts) |
 
 </details>
 
