@@ -18,12 +18,17 @@ from pathlib import Path
 from reb_action.documents import SCHEMA
 from reb_action.model.agent import AgentList
 from reb_action.model.comparison import Comparisons
-from reb_action.model.plan import Plan
+from reb_action.model.plan import EarlyStop, Plan
 from reb_action.model.record import History, Record
 from reb_action.model.scoreboard import Publication, Scoreboard
 from reb_action.session.evidence import DOCUMENTS as OF_A_TRIAL
 
-OF_A_RUN = {"plan": Plan, "scoreboard": Scoreboard, "published": Publication}
+OF_A_RUN = {
+    "plan": Plan,
+    "early_stop": EarlyStop,
+    "scoreboard": Scoreboard,
+    "published": Publication,
+}
 OF_A_BOARD = {"record": Record, "history": History, "comparisons": Comparisons}
 DOCUMENTS = {**OF_A_TRIAL, **OF_A_RUN, **OF_A_BOARD, "agents": AgentList}
 FOLDER = Path(__file__).parent

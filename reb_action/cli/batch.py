@@ -10,11 +10,13 @@ import click
 from reb_action.cli.groups import RunnerOptions, WhoOptions
 from reb_action.cli.options import (
     FOLDER,
+    PATH,
     deadline_option,
     gate_options,
     live_option,
     option,
     parse_words,
+    sequential_option,
 )
 from reb_action.cli.runner_options import runner_options
 from reb_action.cli.trial_options import who_options
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from reb_action.cli.run_plan import BatchTrial
     from reb_action.judge.gate import FailOn
     from reb_action.workflow.batch import BatchResult, Job, View
+    from reb_action.workflow.sequential import Outlook
 
 
 @click.command()
@@ -58,6 +61,13 @@ if TYPE_CHECKING:
     type=click.Choice(KEY_NAMES),
     help="Name of the vendor's key in REB_MODEL_KEY. Other keys are read from REB_<NAME>_KEY.",
 )
+@option(
+    "--base",
+    type=PATH,
+    help="Path of artifacts, a board or a scoreboard.json, with which --fail-on regression or"
+    " broken compares.",
+)
+@sequential_option
 @runner_options
 @live_option
 @gate_options
@@ -70,6 +80,8 @@ def batch(
     earlier: Path | None,
     jobs: str,
     key_name: str,
+    base: Path | None,
+    sequential: bool,
     runner: RunnerOptions,
     live: bool,
     fail_on: "FailOn",
@@ -79,6 +91,7 @@ def batch(
 
     Exit code 7: a result matches --fail-on. 8: no time left for some trials. 4: some could not run.
     """
+    from reb_action.cli.batch_outlook import make_outlook
     from reb_action.cli.batch_view import show_batch
     from reb_action.cli.run_plan import make_batch
     from reb_action.github import commands, context
@@ -86,9 +99,13 @@ def batch(
     from reb_action.workflow.batch import Batch
     from reb_action.workflow.capacity import choose_jobs
     from reb_action.workflow.gpus import GpuPool, list_gpus
+    from reb_action.workflow.sequential import SequentialOrder
 
     demand_measured(fail_on, runner.levels)
     planned = make_batch(who, trials, folder.absolute(), runner)
+    outlook = make_outlook(
+        make_batch(who, (), folder.absolute(), runner), base, fail_on, sequential=sequential
+    )
     keys = _take_keys(os.environ, key_name)
     runner_context = context.read_context(os.environ)
     # Now, as a job that is killed uploads what there is.
@@ -100,10 +117,11 @@ def batch(
         count = choose_jobs(
             jobs, planned[0].options, gpus=gpus.count, tell=lambda text: view.tell("", text)
         )
-        running = Batch(jobs=count, ends_at=ends_at, gpus=gpus, view=view, live=live)
+        order = SequentialOrder(outlook) if sequential and outlook is not None else None
+        running = Batch(jobs=count, ends_at=ends_at, gpus=gpus, view=view, live=live, order=order)
         result = running.run(_jobs(planned, keys, os.environ))
     commands.write_outputs(runner_context, _outputs(result))
-    _conclude(result, folder, runner, fail_on)
+    _conclude(result, folder, runner, fail_on, outlook)
 
 
 def _take_keys(environ: MutableMapping[str, str], key_name: str) -> dict[str, str]:
@@ -140,21 +158,36 @@ def _restore(planned: "tuple[BatchTrial, ...]", earlier: Path, view: "View") -> 
 
 
 def _outputs(result: "BatchResult") -> dict[str, str]:
-    groups = {"done": result.done, "broken": result.broken, "continue": result.remaining}
+    groups = {
+        "done": result.done,
+        "broken": result.broken,
+        "continue": result.remaining,
+        "skipped": result.skipped,
+    }
     return {name: " ".join(trials) for name, trials in groups.items()}
 
 
 def _conclude(
-    result: "BatchResult", folder: Path, runner: RunnerOptions, fail_on: "FailOn"
+    result: "BatchResult",
+    folder: Path,
+    runner: RunnerOptions,
+    fail_on: "FailOn",
+    outlook: "Outlook | None",
 ) -> None:
+    from reb_action.cli.batch_outlook import explain_regression, keep_stop
     from reb_action.model.quantity import count
     from reb_action.render.escape import log
     from reb_action.results import collection
     from reb_action.session import verdict
     from reb_action.session.layout import SessionLayout
 
+    found = {
+        name: verdict.judged(SessionLayout(folder=folder.absolute() / name)) for name in result.done
+    }
     done, broken, left = map(len, (result.done, result.broken, result.remaining))
     click.echo(f"{count(done, 'trial')} done, {broken} broken, {left} left")
+    if outlook is not None and result.skipped:
+        click.echo(log(keep_stop(folder, outlook, result.skipped, found), limit=2000))
     if result.remaining:
         raise DeadlineError(
             f"no time left in this job for {', '.join(result.remaining)}; run them in another job"
@@ -163,9 +196,10 @@ def _conclude(
         raise SandboxError(
             f"could not run {', '.join(result.broken)}; see above and run them again"
         )
-    found = {
-        name: verdict.judged(SessionLayout(folder=folder.absolute() / name)) for name in result.done
-    }
-    closed = collection.explain_failure(found, runner.levels, fail_on)
-    if closed is not None:
-        raise GateError(f"failed by --fail-on: {log(closed)}")
+    reasons = (
+        collection.explain_failure(found, runner.levels, fail_on),
+        None if outlook is None else explain_regression(outlook, found),
+    )
+    closed = "; ".join(reason for reason in reasons if reason is not None)
+    if closed:
+        raise GateError(f"failed by --fail-on: {log(closed, limit=2000)}")

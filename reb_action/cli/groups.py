@@ -99,3 +99,4 @@ class PlanOptions:
     runners: int | None
     max_parallel: int | None
     keys: tuple[str, ...]
+    sequential: bool = False

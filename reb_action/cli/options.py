@@ -152,6 +152,11 @@ deadline_option = option(
     type=click.IntRange(0),
     help="End of the job, in seconds since the epoch. A step that may not finish is not started.",
 )
+sequential_option = option(
+    "--sequential",
+    is_flag=True,
+    help="Stop when no other trial can change the answer of --fail-on regression or broken.",
+)
 live_option = option(
     "--live/--no-live",
     default=True,

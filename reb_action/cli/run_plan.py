@@ -41,6 +41,7 @@ def make_plan(
             jobs=options.max_jobs,
             job_seconds=None if options.job_minutes is None else options.job_minutes * 60,
             durations=inputs.read_durations(options.durations),
+            together=options.sequential,
         ),
         contestants=tuple(map(_planned_contestant, contenders.values())),
     )

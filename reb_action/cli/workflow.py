@@ -19,6 +19,7 @@ from reb_action.cli.options import (
     option,
     parse_words,
     pass_group,
+    sequential_option,
 )
 from reb_action.cli.publish import base_option, key_option, publish, token_option
 from reb_action.cli.runner_options import runner_options
@@ -92,6 +93,7 @@ plan_options = pass_group(
         callback=parse_words,
         help="Names of the vendors' keys that the trials have. The plan itself needs no key.",
     ),
+    sequential_option,
 )
 
 
@@ -100,6 +102,9 @@ plan_options = pass_group(
 @plan_options
 @runner_options
 @gate_options
+@key_option
+@base_option
+@token_option
 @option(
     "--plan",
     "path",
@@ -113,16 +118,23 @@ def plan(
     options: PlanOptions,
     runner: RunnerOptions,
     fail_on: "FailOn",
+    key: str,
+    base: str,
+    token: str,
     path: Path,
 ) -> None:
     """Generate the job matrix.
 
-    A plan that cannot run, or cannot run safely, is a usage error.
+    A plan that cannot run, or cannot run safely, is a usage error. With --sequential the attempts
+    of a contestant at a repository share a job, and the base is written to base.json beside the
+    plan, for which a token is needed.
     """
     from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
     from reb_action.judge.gate import demand_measured
     from reb_action.model.quantity import count
+    from reb_action.publish import publish as publisher
+    from reb_action.publish.options import make_publish_options
     from reb_action.results import plan_file
     from reb_action.workflow import platform_limits
 
@@ -132,6 +144,14 @@ def plan(
     plan_file.write_plan(planned, path)
     counts = {"count": str(len(planned.entries)), "trials": str(len(planned.trials))}
     outputs = {"entries": plan_file.entries_json(planned), **counts, "plan": str(path)}
+    if options.sequential and planned.trials:
+        make_base = publisher.Job(
+            environ=os.environ,
+            token=token,
+            options=make_publish_options("off", "off", leaderboard=False, key=key, base=base),
+            fail_on=fail_on,
+        )
+        outputs["base"] = str(publisher.write_base(make_base, path, levels=runner.levels))
     commands.write_outputs(runner_context, outputs)
     sizes = (
         f"job output {platform_limits.measure_output(planned):,} bytes in UTF-16, longest list of"

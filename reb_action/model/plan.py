@@ -73,3 +73,19 @@ class Plan:
     def trials(self) -> tuple[PlannedTrial, ...]:
         """Every trial, in the order of the entries."""
         return tuple(trial for entry in self.entries for trial in entry.trials)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EarlyStop:
+    """Why a job left out trials of its plan: they could not change the answer of `fail-on`.
+
+    `answer` is that answer in a sentence. `ran` trials have a verdict in this job. `seconds` of
+    agents and `cost_usd` are what `skipped` would have taken at the mean of those that ran; None
+    where that is unknown.
+    """
+
+    answer: str
+    skipped: tuple[str, ...]
+    ran: int
+    seconds: float | None = None
+    cost_usd: float | None = None

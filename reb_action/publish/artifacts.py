@@ -15,6 +15,7 @@ from typing import Final
 from reb_action.errors import DocumentError
 from reb_action.model.github import Artifact
 from reb_action.model.manifest import Level
+from reb_action.results import early_stop
 from reb_action.session.layout import SessionLayout
 
 ENTRIES: Final = 10_000
@@ -112,8 +113,10 @@ def unpack_trials(data: bytes, folder: Path) -> int:
 
 
 def is_trial_file(name: str) -> bool:
-    """Return whether a trial's folder, or a folder of such folders, has a file of that name."""
+    """Return whether a trial's folder, or a batch's folder of such folders, has such a file."""
     trial, _, rest = name.partition("/")
+    if name == early_stop.NAME:
+        return True
     return name in TRIAL_FILES or (rest in TRIAL_FILES and _TRIAL.fullmatch(trial) is not None)
 
 

@@ -11,7 +11,9 @@ from reb_action.github import event
 from reb_action.github.api.client import Client
 from reb_action.judge.gate import FailOn
 from reb_action.model.comparison import ContestantComparison, Regression
+from reb_action.model.quantity import count
 from reb_action.model.scoreboard import Scoreboard
+from reb_action.model.verdict import Verdict
 from reb_action.publish import leaderboard, run
 from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
@@ -23,11 +25,13 @@ from reb_action.render.markdown.failures import explain_row
 from reb_action.render.markdown.run_report import BaseComparison, RunReport
 from reb_action.results.comparison import read_place
 from reb_action.score.base import CellChange, compare_with_base, find_failed, list_broken
+from reb_action.workflow.sequential import Outlook, make_rule
 
 _TAG: Final = re.compile(r"tag:([\w.][\w./-]{0,199})", re.ASCII)
 _RUN: Final = re.compile(r"run:(\d{1,20})")
 _SHOWN: Final = 3
 """Broken cells that a message names."""
+NO_BOARD: Final = "there is no leaderboard yet"
 
 
 def compare_run(
@@ -43,16 +47,20 @@ def compare_run(
     run, or a path of artifacts, a board or a scoreboard.json. Raises GitHubError, DocumentError,
     UsageError.
     """
-    base = _find_base(options, board, client, results)
-    if base is None:
+    found = find_base(options, board, client, results)
+    if found is None:
         return BaseComparison()
-    if isinstance(base, str):
-        return BaseComparison(why=base)
-    url, found = base
+    if isinstance(found, str):
+        return BaseComparison(why=found)
     contestants = compare_with_base(
         found.board, results.board, levels=results.levels, scoring=fail_on.scoring
     )
-    return BaseComparison(commit=found.commit, url=url, contestants=contestants)
+    return BaseComparison(
+        commit=found.commit,
+        url=found.url,
+        contestants=contestants,
+        unsettled=_find_unsettled(found.board, results, fail_on),
+    )
 
 
 def explain_regression(report: RunReport) -> str | None:
@@ -66,32 +74,67 @@ def explain_regression(report: RunReport) -> str | None:
     tested = {score.name for score in list_tested(report)}
     compared = [one for one in report.base.contestants if one.b in tested]
     absent = sorted(tested - {one.b for one in compared})
-    reasons = [text for one in compared if (text := _explain_contestant(report, one)) is not None]
+    reasons = [report.base.unsettled] if report.base.unsettled else []
+    reasons += [text for one in compared if (text := _explain_contestant(report, one)) is not None]
     if absent:
         why = report.base.why or "the base has no results of it"
         reasons.append(f"nothing to compare {', '.join(absent)} with: {why}")
     return "; ".join(reasons) or None
 
 
-def _find_base(
+def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> str:
+    """Return why a run that ended early has no answer, "" if it has one.
+
+    A job decided by a base of its own, and the leaderboard may have moved since.
+    """
+    stop = results.collected.stop
+    if stop is None or fail_on.regression is None:
+        return ""
+    outlook = make_outlook(base, results, fail_on)
+    if outlook.answer() is not None:
+        return ""
+    return (
+        f"{count(len(stop.skipped), 'trial')} did not run, and against this base"
+        " they could change the answer: run them again without sequential"
+    )
+
+
+def make_outlook(base: Scoreboard, results: RunResults, fail_on: FailOn) -> Outlook:
+    """Return what the trials of a run without a result can still change."""
+    models = {one.contestant.id: one.model for one in results.plan.contestants}
+    outlook = Outlook(
+        base,
+        [trial.id for trial in results.plan.trials],
+        [name for name, model in models.items() if model is not None] or list(models),
+        make_rule(fail_on, results.levels),
+    )
+    for name, judged in results.collected.found.items():
+        if isinstance(judged, Verdict):
+            outlook.record(name, judged)
+    return outlook
+
+
+def find_base(
     options: PublishOptions, board: Leaderboard, client: Client, results: RunResults
-) -> tuple[str, Base] | str | None:
+) -> Base | str | None:
+    """Return the base of a run, a text why its records may not be compared, or None without one.
+
+    Raises GitHubError, DocumentError, UsageError.
+    """
     place = options.base
     if not place:
-        base = leaderboard.read_base(board, results)
-        return (board.url, base) if isinstance(base, Base) else base
+        return leaderboard.read_base(board, results)
     if (tag := _TAG.fullmatch(place)) is not None:
-        tagged = replace(board, branch=f"refs/tags/{tag[1]}")
-        base = leaderboard.read_base(tagged, results)
         url = f"{board.url.rpartition('/tree/')[0]}/tree/{tag[1]}"
+        tagged = replace(board, branch=f"refs/tags/{tag[1]}", url=url)
         missing = f"there is no tag {tag[1]!r} with a leaderboard"
-        return (url, base) if isinstance(base, Base) else base or missing
+        return leaderboard.read_base(tagged, results) or missing
     if (match := _RUN.fullmatch(place)) is not None:
         return _read_run(int(match[1]), options, board, client, results)
     path = Path(place)
     if not path.exists():
         raise UsageError(f"--base is {place!r}; use a path, tag:NAME, run:ID, or leave it empty")
-    return results.occasion.url, Base(board=read_place(path), commit=path.name)
+    return Base(board=read_place(path), commit=path.name, url=results.occasion.url)
 
 
 def _read_run(
@@ -100,7 +143,7 @@ def _read_run(
     board: Leaderboard,
     client: Client,
     results: RunResults,
-) -> tuple[str, Base]:
+) -> Base:
     if run_id == results.occasion.run.run_id:
         raise UsageError(f"--base is run {run_id} itself; name an earlier run")
     repository = board.url.partition("/tree/")[0].rpartition("/")
@@ -110,7 +153,8 @@ def _read_run(
         raise GitHubError(f"run {run_id} is from a fork; its unverified results cannot be a base")
     folder = board.git_dir.parent / "base"
     found, _ = run.read_other_run(client, occasion, folder, key=options.key)
-    return occasion.url, Base(board=_demand_trials(found.board, run_id), commit=occasion.commit)
+    base = _demand_trials(found.board, run_id)
+    return Base(board=base, commit=occasion.commit, url=occasion.url)
 
 
 def _demand_trials(board: Scoreboard, run_id: int) -> Scoreboard:

@@ -33,10 +33,11 @@ _REMOVED: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Base:
-    """A scoreboard to compare with, and the commit of its newest run."""
+    """A scoreboard to compare with, the commit of its newest run, and where it can be read."""
 
     board: Scoreboard
     commit: str
+    url: str
 
 
 def publish_run(board: Leaderboard, run: RunResults) -> Written:
@@ -94,7 +95,7 @@ def read_base(board: Leaderboard, run: RunResults) -> Base | str | None:
             else None
         )
     newest = max(records, key=lambda record: record.run.order)
-    return Base(board=make_board(records)[0], commit=newest.run.commit)
+    return Base(board=make_board(records)[0], commit=newest.run.commit, url=board.url)
 
 
 def make_run_records(run: RunResults, *, now: float) -> tuple[Record, ...]:

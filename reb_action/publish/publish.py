@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from reb_action import documents
 from reb_action.errors import DocumentError, GitHubError, UsageError
 from reb_action.github import event
 from reb_action.github.api.client import Client
@@ -20,11 +21,12 @@ from reb_action.model.github import Effect, Pacing
 from reb_action.model.manifest import Level
 from reb_action.model.progress import Progress
 from reb_action.publish import content, delivery, run
-from reb_action.publish.base import explain_regression
+from reb_action.publish.base import NO_BOARD, explain_regression, find_base, make_outlook
 from reb_action.publish.board_state import Leaderboard
 from reb_action.publish.content import RunResults
 from reb_action.publish.delivery import WriteResult
 from reb_action.publish.git_branch import Remote
+from reb_action.publish.leaderboard import Base
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.escape import log
 from reb_action.render.markdown.changes import change_summary
@@ -98,7 +100,8 @@ def publish_other_run(
         yield delivery.unread(str(error))
         return
     yield from (delivery.fault("read an artifact", fault) for fault in faults)
-    report.write_board_summary(run_results.board, context, scoring=job.fail_on.scoring)
+    stop = content.tell_early_stop(run_results)
+    report.write_board_summary(run_results.board, context, scoring=job.fail_on.scoring, stop=stop)
     yield from _send(job, client, run_results)
 
 
@@ -159,6 +162,24 @@ def check_regression(
     if base.contestants:
         write_summary(read_context(job.environ), change_summary(of_run))
     return explain_regression(of_run)
+
+
+def write_base(job: Job, path: Path, *, levels: tuple[Level, ...]) -> Path:
+    """Write the base of a planned run next to its plan, as base.json; return the file.
+
+    Raises UsageError without a base, or if no result could fail the run against it.
+    """
+    occasion = event.read_current_run(job.environ)
+    client = _client(job)
+    with TemporaryDirectory() as scratch:
+        results = run.read_this_run(path, Path(scratch) / "none", occasion, levels=levels)
+        found = find_base(job.options, _board(job, Path(scratch)), client, results)
+    if not isinstance(found, Base):
+        raise UsageError(f"--sequential has nothing to compare with: {found or NO_BOARD}")
+    make_outlook(found.board, results, job.fail_on).demand_open()
+    base = path.with_name("base.json")
+    documents.write(base, found.board, kind="scoreboard")
+    return base
 
 
 def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult]:

@@ -9,8 +9,9 @@ from typing import Final
 from reb_action.corpus import qualification
 from reb_action.judge.gate import FailOn, decide
 from reb_action.model.manifest import Level, Manifest
-from reb_action.model.plan import Plan
+from reb_action.model.plan import EarlyStop, Plan
 from reb_action.model.verdict import Verdict
+from reb_action.results.early_stop import join_stops, read_stops
 from reb_action.results.places import Place, find_places, tell_contestants_apart
 from reb_action.session import verdict
 from reb_action.session.layout import SessionLayout
@@ -26,7 +27,8 @@ class Collected:
 
     `places` are the folders of the trials. `levels` are those requested for any trial,
     `unqualified` cells by trial id and level. `superseded` counts the artifacts that were replaced
-    by a later attempt at the same trial.
+    by a later attempt at the same trial. `stop` says which planned trials were left out because
+    they could not change the answer of `fail-on`; they are neither found nor missing.
     """
 
     found: Found
@@ -34,6 +36,7 @@ class Collected:
     levels: tuple[Level, ...]
     unqualified: frozenset[tuple[str, Level]]
     superseded: int
+    stop: EarlyStop | None = None
 
 
 def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
@@ -60,10 +63,12 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
     chosen = {name: _choose(of_trial) for name, of_trial in every.items()}
     last = {name: place for name, (place, _) in chosen.items()}
     judged = {name: result for name, (_, result) in chosen.items()}
+    stop = join_stops(tuple(read_stops(folders)))
+    left_out = frozenset[str]() if stop is None else frozenset(stop.skipped) - set(judged)
+    wanted = judged if planned is None else (name for name in planned if name not in left_out)
     return Collected(
-        found={
-            name: judged.get(name, _ABSENT) for name in (judged if planned is None else planned)
-        },
+        found={name: judged.get(name, _ABSENT) for name in wanted},
+        stop=stop if left_out else None,
         places={name: place.layout for name, place in last.items()},
         levels=tuple(
             level for level in Level if any(level in place.asked for place in last.values())

@@ -21,7 +21,8 @@ from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring
 from reb_action.score import paired_tests
 
-_COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
+COUNTED: Final = (Outcome.PASSED, Outcome.FAILED, Outcome.BLOCKED)
+"""The outcomes that are attempts of a comparison."""
 
 Counts = Mapping[Level, Mapping[str, Attempts]]
 """Attempts by level and repository."""
@@ -65,7 +66,7 @@ def compare_contestants(
     scoring: Scoring,
 ) -> ContestantComparison:
     """Return contestant `names[1]` of board B against `names[0]` of board A."""
-    before, now = _count(a, names[0], scoring), _count(b, names[1], scoring)
+    before, now = count_attempts(a, names[0], scoring), count_attempts(b, names[1], scoring)
     compared = _compare_levels(before, now, levels)
     unseen = tuple(dict.fromkeys((*_unseen(a, names[0]), *_unseen(b, names[1]))))
     return ContestantComparison(
@@ -132,13 +133,14 @@ def _lifts(
         return
     for baseline in list_contestants(board):
         if models[baseline] is None:
-            for one in _compare_levels(_count(board, baseline, scoring), now, levels):
+            for one in _compare_levels(count_attempts(board, baseline, scoring), now, levels):
                 yield Lift(
                     baseline=baseline, level=one.level, difference=one.difference, p=one.adjusted
                 )
 
 
-def _count(board: Scoreboard, name: str, scoring: Scoring) -> Counts:
+def count_attempts(board: Scoreboard, name: str, scoring: Scoring) -> Counts:
+    """Return the attempts of a contestant that count, at every level."""
     outcomes: dict[Level, defaultdict[str, list[Outcome]]] = {
         level: defaultdict(list) for level in Level
     }
@@ -157,7 +159,7 @@ def _count(board: Scoreboard, name: str, scoring: Scoring) -> Counts:
 
 def _counted_cells(row: TrialRow, scoring: Scoring) -> Iterable[tuple[Level, Outcome]]:
     for level, cell in row.cells.items():
-        if cell.by(scoring) in _COUNTED:
+        if cell.by(scoring) in COUNTED:
             yield level, cell.by(scoring)
 
 
@@ -194,7 +196,7 @@ def compare_all(
     many pairs one in twenty is expected to differ by chance.
     """
     names = list_contestants(board)
-    counts = {name: _count(board, name, scoring) for name in names}
+    counts = {name: count_attempts(board, name, scoring) for name in names}
     unseen = {name: tuple(_unseen(board, name)) for name in names}
     return tuple(
         _compare_short(a, b, counts, levels, (*unseen[a], *unseen[b]))

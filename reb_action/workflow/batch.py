@@ -1,7 +1,7 @@
 """Runs trials on this machine, several at a time, and continues where an earlier run ended."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import wait
 from typing import Protocol
@@ -29,11 +29,38 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchResult:
-    """The trials with a verdict, those that an error of reb or the runner ended, and the rest."""
+    """The trials with a verdict, those that an error of reb or the runner ended, and the rest.
+
+    `skipped` are the trials that the order has no need of.
+    """
 
     done: tuple[str, ...]
     broken: tuple[str, ...]
     remaining: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
+
+
+class Order(Protocol):
+    """Chooses which trial runs next."""
+
+    def end(self, job: Job) -> None:
+        """Take note of a trial that has a verdict."""
+        ...
+
+    def choose(self, waiting: Sequence[Job]) -> Job | None:
+        """Return the next one of the waiting trials, or None if none is needed any more."""
+        ...
+
+
+class GivenOrder:
+    """Every trial, in the order in which they were given."""
+
+    def end(self, job: Job) -> None:
+        """Ignore it: no trial depends on the result of another."""
+
+    def choose(self, waiting: Sequence[Job]) -> Job | None:
+        """Return the first one."""
+        return next(iter(waiting), None)
 
 
 class View(Protocol):
@@ -76,15 +103,18 @@ class Batch:
         gpus: GpuPool,
         view: View,
         live: bool = True,
+        order: Order | None = None,
     ) -> None:
         self._jobs = jobs
         self._ends_at = ends_at
         self._gpus = gpus
         self._view = view
         self._live = live
+        self._order = order or GivenOrder()
         self._running: list[_Running] = []
         self._done: list[str] = []
         self._broken: list[str] = []
+        self._skipped: tuple[str, ...] = ()
 
     def run(self, jobs: Iterable[Job]) -> BatchResult:
         """Run the trials that are not finished; on an interrupt, stop those that run."""
@@ -97,8 +127,12 @@ class Batch:
                 self._receive()
         finally:
             self._stop()
-        remaining = tuple(job.id for job in waiting)
-        return BatchResult(done=tuple(self._done), broken=tuple(self._broken), remaining=remaining)
+        return BatchResult(
+            done=tuple(self._done),
+            broken=tuple(self._broken),
+            remaining=tuple(job.id for job in waiting),
+            skipped=self._skipped,
+        )
 
     def _skip(self, job: Job) -> bool:
         """Return whether a trial is finished; remove one that was interrupted."""
@@ -108,15 +142,22 @@ class Batch:
         if find_sealed(options.folder, contestant, options.levels) is not None:
             self._view.tell(job.id, "finished before")
             self._done.append(job.id)
+            self._order.end(job)
             return True
         if clear_unfinished(options.folder):
             self._view.tell(job.id, "not finished before; it starts again")
         return False
 
     def _begin(self, waiting: list[Job]) -> list[Job]:
-        """Begin as many trials as there is room for; return those that wait."""
+        """Begin as many trials as there is room for; return those that wait.
+
+        Trials that run are finished also if the order needs no other: their results are kept.
+        """
         while waiting and len(self._running) < self._jobs:
-            job = waiting[0]
+            job = self._order.choose(waiting)
+            if job is None:
+                self._skipped = tuple(one.id for one in waiting)
+                return []
             shortage = time_shortage(job, self._ends_at)
             if shortage is not None:
                 self._view.tell("", shortage)
@@ -128,7 +169,7 @@ class Batch:
             trial = start_trial(options, job.environ, live=self._live)
             self._running.append(_Running(job=job, trial=trial, gpus=gpus))
             self._view.begin(job)
-            waiting = waiting[1:]
+            waiting = [one for one in waiting if one is not job]
         return waiting
 
     def _receive(self) -> None:
@@ -153,6 +194,8 @@ class Batch:
         self._running.remove(one)
         self._gpus.give_back(one.gpus)
         (self._done if fault is None else self._broken).append(one.job.id)
+        if fault is None:
+            self._order.end(one.job)
         self._view.end(one.job.id, fault)
 
     def _stop(self) -> None:

@@ -1,7 +1,7 @@
 """Distributes trials over the jobs of a matrix: by vendor's key, by time, the longest first."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import groupby
 from typing import Final
@@ -21,12 +21,14 @@ class Batching:
     """How trials become jobs.
 
     `durations` maps `<slug>.<contestant>` to the seconds that the agent took before. `job_seconds`
-    is the time limit of a job, None if it is not known.
+    is the time limit of a job, None if it is not known. `together`: the attempts of a contestant at
+    a repository share a job, which may then leave out the last ones.
     """
 
     jobs: int = MATRIX_LIMIT
     job_seconds: int | None = None
     durations: Mapping[str, int] = field(default_factory=dict[str, int])
+    together: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +57,8 @@ def expect_seconds(trial: PlannedTrial, longest: int, batching: Batching) -> int
 
 def distribute(timed: Iterable[Timed], batching: Batching) -> tuple[Entry, ...]:
     """Return the entries of a matrix; raises UsageError, with figures, if the trials do not fit."""
+    if batching.together:
+        return tuple(_distribute_groups(timed, replace(batching, together=False)))
     ordered = sorted(timed, key=lambda one: (-one.expected, one.trial.id))
     _demand_job_time(ordered, batching)
     if len(ordered) <= batching.jobs:
@@ -72,6 +76,26 @@ def distribute(timed: Iterable[Timed], batching: Batching) -> tuple[Entry, ...]:
         )
         for number, batch in enumerate(batches, 1)
     )
+
+
+def _distribute_groups(timed: Iterable[Timed], batching: Batching) -> Iterator[Entry]:
+    """Yield entries in which all attempts of a contestant at a repository are in one job."""
+    groups: dict[str, list[Timed]] = {}
+    for one in timed:
+        groups.setdefault(one.trial.id.rpartition(".")[0], []).append(one)
+    whole = (
+        replace(
+            group[0],
+            expected=sum(one.expected for one in group),
+            longest=sum(one.longest for one in group),
+        )
+        for group in groups.values()
+    )
+    for entry in distribute(whole, batching):
+        names = [trial.id.rpartition(".")[0] for trial in entry.trials]
+        trials = tuple(one.trial for name in names for one in groups[name])
+        single = len(names) == 1 and len(trials) > 1
+        yield replace(entry, name=names[0] if single else entry.name, trials=trials)
 
 
 def _batches(ordered: list[Timed], batching: Batching) -> Iterator[_Batch]:

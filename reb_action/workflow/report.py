@@ -15,6 +15,7 @@ from reb_action.render.escape import log
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.results import collection, plan_file
 from reb_action.results.collection import Collected
+from reb_action.results.early_stop import tell_stop
 from reb_action.results.scoreboard import make_board
 from reb_action.session import verdict
 
@@ -33,21 +34,29 @@ def report_run(
     collected = collection.collect((folder,), plan)
     board = make_board(collected, plan, levels=levels)
     closed = collection.explain_failure(collected.found, levels, fail_on)
-    write_board_summary(board, context, scoring=fail_on.scoring, closed=closed)
+    stop = "" if collected.stop is None else tell_stop(collected.stop)
+    write_board_summary(board, context, scoring=fail_on.scoring, closed=closed, stop=stop)
     _write(path, board, collected, context, tell)
     planned = len(collected.found)
     tell(f"{len(board.trials)} of {planned} planned trials have a verdict")
+    if stop:
+        tell(log(stop, limit=2000))
     for name in board.run_again:
         tell(f"run again: {log(name)}")
     return closed
 
 
 def write_board_summary(
-    board: Scoreboard, context: Context, *, scoring: Scoring, closed: str | None = None
+    board: Scoreboard,
+    context: Context,
+    *,
+    scoring: Scoring,
+    closed: str | None = None,
+    stop: str = "",
 ) -> None:
     """Append a scoreboard to the job summary, shortened to the runner's limit."""
     limit = SUMMARY_BYTES
-    text = board_summary(board, scoring=scoring, closed=closed, limit_bytes=limit)
+    text = board_summary(board, scoring=scoring, closed=closed, limit_bytes=limit, stop=stop)
     write_summary(context, text)
 
 
@@ -66,6 +75,7 @@ def _write(
             "complete": "true" if board.complete else "false",
             "trials": str(len(collected.found)),
             "run-again": " ".join(board.run_again),
+            "skipped": "" if collected.stop is None else " ".join(collected.stop.skipped),
             "durations": str(durations),
             "scoreboard": str(scoreboard),
             "subjects": subjects,

@@ -101,7 +101,8 @@ def _blocks(report: RunReport, stage: Stage) -> Iterator[str]:
     first, *others = headlines(report)
     yield f"### {first}"
     yield from (f"**{line}**" for line in others)
-    yield "\n\n".join((*advice(report), sections.headline(report)))
+    early = (markdown(report.stop, limit=WHOLE),) if report.stop else ()
+    yield "\n\n".join((*early, *advice(report), sections.headline(report)))
     yield sections.table(sections.agent_rows(report))
     yield _LEGEND
     few = count_changes(report) <= _FEW and stage.grid is not Grid.NONE

@@ -15,13 +15,15 @@ class BaseComparison:
     """Each contestant that the base has, against itself there.
 
     `commit` is that of the base's newest run, `url` leads to the base. `contestants` is empty and
-    `why` says why where there is nothing to compare with.
+    `why` says why where there is nothing to compare with. `unsettled` is why a run that ended early
+    has no answer against this base, "" if it has one.
     """
 
     commit: str = ""
     url: str = ""
     contestants: tuple[ContestantComparison, ...] = ()
     why: str = ""
+    unsettled: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +32,8 @@ class RunReport:
 
     `unverified`: the run used a workflow of a fork, which may have changed the results. `files`
     maps a trial to the file of the repository that describes it, if there is one; `evidence` maps
-    a trial to the URL of its artifact, where that is known.
+    a trial to the URL of its artifact, where that is known. `stop` is why the run ended early,
+    "" if it did not.
     """
 
     key: str
@@ -44,6 +47,7 @@ class RunReport:
     base: BaseComparison = field(default_factory=BaseComparison)
     files: Mapping[str, str]
     evidence: Mapping[str, str] = field(default_factory=dict[str, str])
+    stop: str = ""
 
     @property
     def planned(self) -> int:

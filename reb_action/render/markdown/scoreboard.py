@@ -20,15 +20,17 @@ from reb_action.render.tables import (
 
 
 def board_summary(
-    board: Scoreboard, *, scoring: Scoring, closed: str | None, limit_bytes: int
+    board: Scoreboard, *, scoring: Scoring, closed: str | None, limit_bytes: int, stop: str = ""
 ) -> str:
     """Return the results, led by one scoring; a table that does not fit leaves only its title.
 
-    `closed` is the reason why `fail-on` fails the job, if it does. Trials to run again come before
+    `closed` is the reason why `fail-on` fails the job, if it does, `stop` why the run ended early.
+    Trials to run again come before
     the list of trials.
     """
     failed = () if closed is None else (f"Failed by `fail-on`: {markdown(closed)}",)
-    begin = ("## researchenvbench", headline(board), *failed, LEGEND)
+    early = (markdown(stop),) if stop else ()
+    begin = ("## researchenvbench", headline(board), *early, *failed, LEGEND)
     tables = [standings(board, scoring), standings(board, other(scoring))]
     tables += [run_again(board)] if board.run_again else []
     tables += [resources(board), trials(board, scoring)]
