@@ -110,7 +110,7 @@ WRONG = {
     # what is wrong: the words of the refusal
     "key": ({"REB_KEY": "Bench_1"}, "--key is 'Bench_1'; use at most 40 of a-z, 0-9 and -"),
     "neither": ({"REB_PLAN": ""}, "give --plan and --artifacts of this run, or --run-id"),
-    "token": ({"REB_TOKEN": ""}, "there is no token to write with"),
+    "token": ({"REB_TOKEN": ""}, "no token to write with"),
     "levels": ({"REB_LEVELS": "C9"}, 'there is no level "C9"; the levels are C0'),
     "no-level": ({"REB_LEVELS": ","}, "--levels is empty; the levels are C0"),
     "fail-on": ({"REB_FAIL_ON": "sometimes"}, "fail-on is 'sometimes'; use never, invalid"),

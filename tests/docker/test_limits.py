@@ -100,7 +100,7 @@ def options_for(tmp_path: Path, script: str, **other: object) -> trial_options.O
             FaultCause.OUT_OF_PROCESSES,
             (
                 "no more processes or threads could be started (limit: 80 processes) (it ended"
-                " with 1 and left no report); raise --processes"
+                " with exit code 1 and left no report); raise --processes"
             ),
         ),
         (

@@ -315,7 +315,7 @@ def test_link_among_the_artifacts_is_told_and_nothing_written(api, tmp_path):
 
 
 def test_missing_token_is_one_line(api, tmp_path):
-    with pytest.raises(UsageError, match="there is no token to write with"):
+    with pytest.raises(UsageError, match="no token to write with"):
         here(api, tmp_path, token="")
 
 

@@ -231,7 +231,7 @@ def test_without_a_key_nothing_begins(choice: AgentChoice, mirror: Path, tmp_pat
 def test_key_that_no_header_may_have_is_refused_without_showing_it(key: str):
     with pytest.raises(UsageError) as caught:
         find_key({"REB_MODEL_KEY": key})
-    assert str(caught.value).startswith("the key in REB_MODEL_KEY has a line break or another")
+    assert str(caught.value).startswith("the key in REB_MODEL_KEY has a line break or a character")
     assert "SECRET" not in str(caught.value)
 
 
