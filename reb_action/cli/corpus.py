@@ -16,10 +16,17 @@ from reb_action.model.manifest import Level
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 def validate(paths: tuple[Path, ...]) -> None:
-    """Validate manifests: files or folders."""
+    """Validate manifests: files or folders. Every fault is listed, with its line."""
     from reb_action.corpus import counts
+    from reb_action.errors import DocumentError
+    from reb_action.model.quantity import count
+    from reb_action.render.escape import log
 
-    click.echo("\n".join(counts.validated(paths)))
+    faults = tuple(counts.list_faults(paths))
+    if faults:
+        click.echo("\n".join(log(fault) for fault in faults))
+        raise DocumentError(f"{count(len(faults), 'fault')} found; correct the lines above")
+    click.echo("\n".join(counts.count_levels(paths)))
 
 
 def _parse_folder(_context: click.Context, parameter: click.Parameter, value: str) -> Path:

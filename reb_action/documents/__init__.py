@@ -20,7 +20,7 @@ from reb_action.documents.files import (
     write,
     write_bytes,
 )
-from reb_action.documents.schema import find_field_problems, find_problem
+from reb_action.documents.schema import Problem, find_field_problems, find_problem, list_problems
 from reb_action.documents.strict_json import Json, NotJsonError, dump_json, parse_json, show
 from reb_action.documents.tolerant import (
     TolerantJson,
@@ -34,6 +34,7 @@ __all__ = [
     "SCHEMA",
     "Json",
     "NotJsonError",
+    "Problem",
     "TolerantJson",
     "answer_of",
     "decode",
@@ -44,6 +45,7 @@ __all__ = [
     "find_problem",
     "find_refusal",
     "from_json",
+    "list_problems",
     "parse_json",
     "parse_tolerantly",
     "read",

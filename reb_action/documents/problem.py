@@ -1,4 +1,4 @@
-"""Tells in one plain clause where a value disagrees with its schema."""
+"""Tells in plain clauses where a value disagrees with its schema."""
 
 import difflib
 import re
@@ -9,16 +9,43 @@ from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
+from reb_action.documents.schema import Problem
 from reb_action.documents.strict_json import Json, show
 
 
 def find_problem(value: Json, schema: Mapping[str, Json]) -> str | None:
     """Return the most telling disagreement of a value with a schema."""
+    best = cast(ValidationError | None, _best_match(_find_errors(value, schema)))
+    return None if best is None else _sentence(next(_within_alternative(best)))
+
+
+def list_problems(value: Json, schema: Mapping[str, Json]) -> tuple[Problem, ...]:
+    """Return every disagreement of a value with a schema, each once."""
+    errors = (part for one in _find_errors(value, schema) for part in _within_alternative(one))
+    return tuple(dict.fromkeys(problem for one in errors for problem in _problems_of(one)))
+
+
+def _find_errors(value: Json, schema: Mapping[str, Json]) -> Iterator[ValidationError]:
     validator = _Validator(schema, format_checker=FormatChecker(["regex"]))
     # jsonschema's stubs leave the error type of its iterator open.
-    errors = cast(Iterator[ValidationError], validator.iter_errors(cast(str, value)))  # pyright: ignore[reportUnknownMemberType]
-    best = cast(ValidationError | None, _best_match(errors))
-    return None if best is None else _sentence(_within_alternative(best))
+    return cast(Iterator[ValidationError], validator.iter_errors(cast(str, value)))  # pyright: ignore[reportUnknownMemberType]
+
+
+def _problems_of(error: ValidationError) -> Iterator[Problem]:
+    """Yield the problems of an error, which may name several keys of one object."""
+    at = tuple(error.absolute_path)
+    where = _where(at)
+    if error.validator == "additionalProperties":
+        for key, clause in _list_extra_keys(error):
+            yield Problem(at=(*at, key), text=f"{where}: {clause}")
+    elif error.validator == "required":
+        for key in _list_missing_keys(error):
+            yield Problem(at=at, text=f"{where}: the key {key} is missing")
+    else:
+        # The key itself is at fault, not the value of its object.
+        named = "propertyNames" in error.absolute_schema_path
+        key = (cast(str, error.instance),) if named else ()
+        yield Problem(at=(*at, *key), text=_sentence(error))
 
 
 def find_field_problems(value: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, str]:
@@ -38,13 +65,24 @@ def _field_problem(value: Mapping[str, Json], name: str, part: Mapping[str, Json
     return None if error is None else _sentence(error, name)
 
 
-def _within_alternative(error: ValidationError) -> ValidationError:
-    """Return what is wrong within the alternative that was meant: the one whose key is there."""
+def _within_alternative(error: ValidationError) -> Iterator[ValidationError]:
+    """Yield what is wrong within the alternative that was meant: the one whose key is there."""
     for index, name in enumerate(_alternatives(error)):
         if name in cast(Mapping[str, object], error.instance):
-            within = (one for one in error.context or () if one.schema_path[0] == index)
-            return next(within, error)
-    return error
+            within = [one for one in error.context or () if one.schema_path[0] == index]
+            yield from within or [error]
+            return
+    yield from _within_type(error) or [error]
+
+
+def _within_type(error: ValidationError) -> list[ValidationError]:
+    """Return what is wrong within the only alternative of the value's type; empty if none is."""
+    if error.validator != "oneOf":
+        return []
+    parts = list(error.context or ())
+    other = {part.schema_path[0] for part in parts if part.validator == "type" and not part.path}
+    fitting = [part for part in parts if part.schema_path[0] not in other]
+    return fitting if len({part.schema_path[0] for part in fitting}) == 1 else []
 
 
 def _alternatives(error: ValidationError) -> list[str]:
@@ -52,7 +90,7 @@ def _alternatives(error: ValidationError) -> list[str]:
     if error.validator != "oneOf" or not isinstance(error.instance, dict):
         return []
     branches = cast(list[Mapping[str, list[str]]], error.validator_value)
-    return [branch["required"][0] for branch in branches]
+    return [branch["required"][0] for branch in branches if "required" in branch]
 
 
 def _matches(_: object, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
@@ -69,9 +107,13 @@ _Validator: Final = cast(
 
 
 def _sentence(error: ValidationError, *within: str) -> str:
-    where = ".".join(_step(part) for part in (*within, *error.absolute_path)) or "the document"
     rule = _RULES.get(cast(str, error.validator))
-    return f"{where}: {rule(error) if rule else error.message[:200]}"
+    clause = rule(error) if rule else error.message[:200]
+    return f"{_where((*within, *error.absolute_path))}: {clause}"
+
+
+def _where(path: Iterable[str | int]) -> str:
+    return ".".join(map(_step, path)) or "the document"
 
 
 def _step(part: str | int) -> str:
@@ -79,10 +121,16 @@ def _step(part: str | int) -> str:
     return text if re.fullmatch(r"[\w./{}-]{1,80}", text) else show(text)
 
 
-def _extra_keys(error: ValidationError) -> str:
+def _extra_key(error: ValidationError) -> str:
+    return next(clause for _, clause in _list_extra_keys(error))
+
+
+def _list_extra_keys(error: ValidationError) -> Iterator[tuple[str, str]]:
+    """Yield each key that the schema does not know, with a clause about it."""
     known = list(cast(Mapping[str, object], error.schema).get("properties", ()))  # type: ignore[call-overload]
-    extra = [key for key in cast(dict[str, object], error.instance) if key not in known]
-    return f"the key {show(extra[0])} is not known{_hint(extra[0], cast(list[str], known))}"
+    for key in cast(dict[str, object], error.instance):
+        if key not in known:
+            yield key, f"the key {show(key)} is not known{_hint(key, cast(list[str], known))}"
 
 
 def _no_alternative(error: ValidationError) -> str:
@@ -99,9 +147,13 @@ def _hint(key: str, known: Sequence[str]) -> str:
 
 
 def _missing_key(error: ValidationError) -> str:
+    return f"the key {next(_list_missing_keys(error))} is missing"
+
+
+def _list_missing_keys(error: ValidationError) -> Iterator[str]:
     required = cast(Iterable[str], error.validator_value)
     instance = cast(dict[str, object], error.instance)
-    return f"the key {next(key for key in required if key not in instance)} is missing"
+    return (key for key in required if key not in instance)
 
 
 def _wrong_type(error: ValidationError) -> str:
@@ -115,8 +167,14 @@ def _not_in_enum(error: ValidationError) -> str:
     return f"{show(error.instance)} is not one of {allowed}"
 
 
+def _length(error: ValidationError, bound: str) -> str:
+    """Return how long a text is, and the limit that it breaks."""
+    actual, limit = len(cast(str, error.instance)), cast(int, error.validator_value)
+    return f"{actual} of at {bound} {limit} character{'' if limit == 1 else 's'}"
+
+
 _RULES: Final[Mapping[str, Callable[[ValidationError], str]]] = {
-    "additionalProperties": _extra_keys,
+    "additionalProperties": _extra_key,
     "required": _missing_key,
     "oneOf": _no_alternative,
     "type": _wrong_type,
@@ -125,8 +183,10 @@ _RULES: Final[Mapping[str, Callable[[ValidationError], str]]] = {
     "format": lambda error: f"{show(error.instance)} is not a valid {error.validator_value}",
     "minimum": lambda error: f"{show(error.instance)} is less than {error.validator_value}",
     "maximum": lambda error: f"{show(error.instance)} is more than {error.validator_value}",
-    "minLength": lambda error: f"{show(error.instance)} is too short",
-    "maxLength": lambda error: f"{show(error.instance)} is too long",
+    "minLength": lambda error: f"{show(error.instance)} is too short ({_length(error, 'least')})",
+    "maxLength": lambda error: f"{show(error.instance)} is too long ({_length(error, 'most')})",
+    "minProperties": lambda _: "it has no key",
+    "maxProperties": lambda error: f"it has more keys than {error.validator_value}",
     "minItems": lambda _: "the list is empty",
     "uniqueItems": lambda error: f"{show(error.instance)} has the same item twice",
 }

@@ -3,12 +3,21 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import jsonschema_rs
 
 from reb_action.documents.strict_json import Json
 from reb_action.resources import data_folder
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One disagreement: the steps to the place that it concerns, and a clause that names it."""
+
+    at: tuple[str | int, ...]
+    text: str
 
 
 def find_problem(value: Json, schema: str) -> str | None:
@@ -19,6 +28,15 @@ def find_problem(value: Json, schema: str) -> str | None:
     from reb_action.documents import problem  # noqa: PLC0415
 
     return problem.find_problem(value, _document(schema))
+
+
+def list_problems(value: Json, schema: str) -> tuple[Problem, ...]:
+    """Return every disagreement of a value with `schemas/<schema>.schema.json`."""
+    if _is_valid(value, schema):
+        return ()
+    from reb_action.documents import problem  # noqa: PLC0415
+
+    return problem.list_problems(value, _document(schema))
 
 
 def find_field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:

@@ -56,6 +56,29 @@ def parse_yaml(data: bytes, name: str) -> Json:
         raise DocumentError(f"{name}: not valid YAML: {_yaml_clause(error)}") from None
 
 
+def find_lines(data: bytes) -> dict[tuple[str | int, ...], int]:
+    """Return the line, counted from 1, of each key and list item, by the steps that lead to it."""
+    lines: dict[tuple[str | int, ...], int] = {}
+    # Composed only, never constructed: the loader would do no more than the safe one.
+    root = yaml.compose(data, Loader=_Loader)
+    if root is not None:
+        _add_lines(root, (), lines)
+    return lines
+
+
+def _add_lines(
+    node: yaml.Node, at: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]
+) -> None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            lines[*at, key.value] = key.start_mark.line + 1
+            _add_lines(value, (*at, key.value), lines)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            lines[*at, index] = item.start_mark.line + 1
+            _add_lines(item, (*at, index), lines)
+
+
 def _too_clever(data: bytes) -> Iterator[str]:
     """Yield the features of YAML that files of reb may not use; stops at the first one."""
     depth = 0

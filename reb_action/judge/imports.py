@@ -19,26 +19,37 @@ _CAUSES: Final[Mapping[Cause, str]] = {
 def judge_imports(manifest: Manifest, seen: Observation) -> LevelResult:
     """C0 holds when every third-party import resolves to an installed package."""
     assert isinstance(seen, ImportsObservation)  # noqa: S101
-    if manifest.import_total and not seen.files:
+    if manifest.imports != 0 and not seen.files:
         return unobserved_imports(manifest, Outcome.INVALID, "no file was read")
     wanted = set(seen.third_party) - set(manifest.unobtainable)
     known = {*manifest.unobtainable}
     absent = [one for one in _absences(seen) if one.name in wanted and not _is_in(one, known)]
     gone = wanted if seen.fault else {one.name for one in absent}
-    missing = manifest.import_total if seen.fault else min(len(seen.missing), manifest.import_total)
     count = ImportCount(
-        missing=missing,
-        total=manifest.import_total,
+        missing=seen.total if seen.fault else min(len(seen.missing), seen.total),
+        total=seen.total,
         strict_missing=len(gone),
         strict_total=len(wanted),
+        of_paper=manifest.imports == seen.total and not manifest.follows_checkout,
     )
     told = seen.fault or _absent_fault(absent)
+    reason = told or "every third-party import resolves"
     return LevelResult(
         level=Level.C0,
         outcome=outcome_of(told is None),
         paper=outcome_of(not seen.missing and not seen.fault),
-        reason=told or "every third-party import resolves",
+        reason="; ".join(filter(None, (reason, _wrong_total(manifest, seen)))),
         imports=count,
+    )
+
+
+def _wrong_total(manifest: Manifest, seen: ImportsObservation) -> str | None:
+    """Return what is wrong with the declared total; None if it is right or left out."""
+    if manifest.imports in (None, seen.total):
+        return None
+    return (
+        f"the manifest says imports: {manifest.imports}, and {seen.total} were counted; correct it,"
+        " or leave imports out"
     )
 
 
@@ -70,10 +81,12 @@ def _absent_fault(absent: list[Absent]) -> str | None:
 
 def unobserved_imports(manifest: Manifest, outcome: Outcome, reason: str) -> LevelResult:
     """Return C0 without an observation: everything counts as missing, never as found."""
+    total = manifest.imports or 0
     count = ImportCount(
-        missing=manifest.import_total,
-        total=manifest.import_total,
+        missing=total,
+        total=total,
         strict_missing=None,
         strict_total=None,
+        of_paper=manifest.imports is not None and not manifest.follows_checkout,
     )
     return LevelResult(level=Level.C0, outcome=outcome, paper=outcome, reason=reason, imports=count)

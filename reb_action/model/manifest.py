@@ -179,16 +179,16 @@ SELF: Final = "self"
 class Manifest:
     """One repository at one commit, and what each level means for it.
 
-    `imports` is the paper's C0 total. `unobtainable` names imports that no index or declared source
-    offers; the strict C0 does not require them. `not_applicable` excludes a level from both
-    scorings, `paper_only` from the strict one; each with its reason. With `commit: self` in the
-    file, `imports` is None until a checkout is chosen; from then on `commit` and `imports` are
-    those of the checkout, and `follows_checkout` is set.
+    `imports` is the paper's C0 total; None outside its corpus, where it is counted. `unobtainable`
+    names imports that no index or declared source offers; the strict C0 does not require them.
+    `not_applicable` excludes a level from both scorings, `paper_only` from the strict one; each
+    with its reason. With `commit: self` in the file, `imports` is None until a checkout is chosen;
+    from then on `commit` and `imports` are those of the checkout, and `follows_checkout` is set.
     """
 
     repository: str
     commit: str
-    domain: str
+    domain: str = "other"
     imports: int | None = None
     frameworks: tuple[Framework, ...] = (Framework.TORCH,)
     entrypoints: Mapping[Level, Entrypoint] = field(default_factory=dict[Level, Entrypoint])
@@ -206,11 +206,6 @@ class Manifest:
     def slug(self) -> str:
         """`<owner>__<name>`: the manifest's file name, and part of every trial id."""
         return self.repository.replace("/", "__")
-
-    @property
-    def import_total(self) -> int:
-        """The paper's C0 total; 0 as long as the checkout of `commit: self` is not counted."""
-        return self.imports or 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

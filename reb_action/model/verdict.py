@@ -79,12 +79,21 @@ class ImportCount:
     """C0 in numbers: the paper's count, and the strict one (third-party only, stubs unmasked).
 
     Without an observation the paper's count has everything missing and the strict one is unknown.
+    `of_paper` is false if the manifest declares no total, or not the one that was counted: then
+    `total` is the count of this commit, and no result of the paper.
     """
 
     missing: int
     total: int
     strict_missing: int | None
     strict_total: int | None
+    of_paper: bool = True
+
+    @property
+    def known_total(self) -> int | None:
+        """The number of imports; None if none is declared and they were not counted."""
+        known = self.of_paper or self.total > 0 or self.strict_total is not None
+        return self.total if known else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -105,9 +105,13 @@ def mark_lines(verdict: Verdict, unqualified: Collection[Level]) -> Iterator[str
 
 
 def level_reason(result: LevelResult) -> str:
-    """Return why a level has its outcome, and the paper's count of its imports."""
+    """Return why a level has its outcome, and the paper's count of its imports, if there is one."""
     imports = result.imports
-    if imports is None or result.outcome not in (Outcome.PASSED, Outcome.FAILED):
+    if (
+        imports is None
+        or not imports.of_paper
+        or result.outcome not in (Outcome.PASSED, Outcome.FAILED)
+    ):
         return log(result.reason)
     return f"{log(result.reason)} (paper: {imports.missing} of {imports.total} missing)"
 

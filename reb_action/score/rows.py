@@ -68,7 +68,7 @@ def _imports(result: LevelResult) -> Mapping[Scoring, Imports | None]:
         return dict.fromkeys(Scoring)
     return {
         Scoring.STRICT: _counted(count.strict_missing, count.strict_total),
-        Scoring.PAPER: _counted(count.missing, count.total),
+        Scoring.PAPER: _counted(count.missing, count.known_total),
     }
 
 

@@ -12,10 +12,11 @@ from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.agents.environment import installation_settings
 from reb_action.agents.spec import AgentSpec
+from reb_action.corpus.manifests import in_corpus
 from reb_action.corpus.qualification import find_limits
 from reb_action.errors import UsageError
 from reb_action.model.agent import Key, Protocol
-from reb_action.model.manifest import Trial
+from reb_action.model.manifest import Manifest, Trial
 from reb_action.model.progress import Progress
 from reb_action.sandbox import scratch, select
 from reb_action.sandbox.protocol import Kind, Network, SandboxSpec
@@ -111,6 +112,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     begun = state.save(layout, replace(begun, handle=sandbox.handle))
     checkout = _check_out(options, layout, tell)
     entrypoints.demand_entrypoints(options.manifest, checkout)
+    _name_wrong_total(options.manifest, checkout, tell)
     state.save(layout, _with_imports(begun, checkout))
     sandbox.put(sandbox.layout.repository, source_archive.pack_source(checkout))
     return state.advance(layout, Phase.STARTED)
@@ -130,6 +132,15 @@ def _check_out(options: Options, layout: SessionLayout, tell: Progress) -> Sourc
         origins=options.origins,
         own=options.checkout,
     )
+
+
+def _name_wrong_total(manifest: Manifest, checkout: Source, tell: Progress) -> None:
+    """Say at once if a manifest outside the corpus declares another number of imports."""
+    if manifest.imports is None or in_corpus(manifest):
+        return
+    counted = count_imports(checkout)
+    if counted != manifest.imports:
+        tell(f"the manifest says imports: {manifest.imports}, and {counted} were counted")
 
 
 def _with_imports(begun: Session, checkout: Source) -> Session:

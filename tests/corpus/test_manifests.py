@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reb_action.corpus import manifests
+from reb_action.corpus import counts, manifests
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.manifest import Level
 
@@ -85,14 +85,16 @@ CONTENT = {
         swapped("researchenvbench/spirals", "https://github.com/a/b"),
         'repository: "https://github.com/a/b" does not match',
     ),
-    "no imports": (swapped("imports: 6\n", ""), "the key imports is missing"),
     "imports of self": (
         swapped('"8c8a33ac958cf50246e215fdaad3b5a8850c69f9"', "self"),
         "imports: with commit: self it is counted; leave it out",
     ),
-    "setup of two kinds": (BASE + "setup: {script: a.sh, dockerfile: D}\n", "setup"),
+    "setup of two kinds": (
+        BASE + "setup: {script: a.sh, dockerfile: D}\n",
+        "setup: it has more keys than 1",
+    ),
     "setup outside": (BASE + "setup: {script: ../a.sh}\n", "setup"),
-    "setup without a line": (BASE + "setup: []\n", "setup"),
+    "setup without a line": (BASE + "setup: []\n", "setup: the list is empty"),
     "stages without proof": (BASE + "stages: {tests: {argv: [a]}}\n", "proofs"),
     "stage with an unknown name": (
         BASE + "stages: {tests: {argv: ['{x}'], proofs: [{log: abc}]}}\n",
@@ -114,7 +116,11 @@ CONTENT = {
         swapped('"8c8a33ac958cf50246e215fdaad3b5a8850c69f9"', "main"),
         'commit: "main" does not match',
     ),
-    "unknown domain": (swapped("domain: example", "domain: art"), 'domain: "art" is not one of'),
+    "empty domain": (swapped("domain: example", "domain: ''"), 'domain: "" does not match'),
+    "long domain": (
+        swapped("domain: example", f"domain: {'x' * 61}"),
+        "is too long (61 of at most 60 characters)",
+    ),
     "imports as text": (swapped("imports: 6", "imports: many"), 'imports: "many" is not of type'),
     "imports negative": (swapped("imports: 6", "imports: -1"), "imports: -1 is less than 0"),
     "imports a date": (
@@ -180,7 +186,10 @@ CONTENT = {
         proof("steps: epoch"),
         "entrypoints.C1.proofs.0: the key at_least is missing",
     ),
-    "pattern too short": (proof("log: a"), 'entrypoints.C1.proofs.0.log: "a" is too short'),
+    "pattern too short": (
+        proof("log: a"),
+        'entrypoints.C1.proofs.0.log: "a" is too short (1 of at least 3 characters)',
+    ),
     "pattern that does not compile": (
         proof("log: 'done('"),
         'entrypoints.C1.proofs.0.log: "done(" is not a valid regex',
@@ -199,7 +208,7 @@ CONTENT = {
     ),
     "reason too short": (
         re.sub(r"C2: .*", "C2: none", BASE),
-        'not_applicable.C2: "none" is too short',
+        'not_applicable.C2: "none" is too short (4 of at least 10 characters)',
     ),
     "C2 in the paper only": (
         BASE + "paper_only: {C2: there is no framework}\n",
@@ -303,7 +312,7 @@ def test_malformed_manifest_is_one_plain_line(tmp_path, name):
     with pytest.raises(DocumentError) as caught:
         manifests.load(path)
     message = str(caught.value)
-    assert clause in message
+    assert clause in "\n".join(counts.list_faults([path]))
     assert "owner__name.yaml" in message
     assert message.isprintable()
     assert len(message) < 500
@@ -332,6 +341,73 @@ def test_good_manifest_is_read(tmp_path, text):
     read = manifests.load(path)
     assert (read.slug, read.imports) == ("researchenvbench__spirals", 6)
     assert Level.C1 in read.entrypoints
+
+
+FAULTY = """\
+repository: me/mine
+commit: main
+domian: robotics
+entrypoints:
+  C1:
+    argv: ["{python}", "{here}/run.py"]
+    decoy: /run.py
+    proofs:
+      - log: a
+      - metric: 'loss .*'
+        kind: any
+      - {file: "{out}/model.pt", kind: any}
+    timeout_seconds: 0
+  C9: {}
+not_applicable:
+  C2: none
+  C5: not a level of this list
+oracle: {python: "3.11"}
+"""
+FAULTS = [
+    'm.yaml:2: commit: "main" does not match ^([0-9a-f]{40}|self)$',
+    'm.yaml:3: the document: the key "domian" is not known; perhaps you meant domain',
+    (
+        "m.yaml:5: entrypoints.C1: {here} is not known; use one of assets, files, out, python,"
+        " ranks, repo"
+    ),
+    'm.yaml:7: entrypoints.C1.decoy: "/run.py" does not match ^[^/].*\\.py$',
+    'm.yaml:9: entrypoints.C1.proofs.0.log: "a" is too short (1 of at least 3 characters)',
+    'm.yaml:10: entrypoints.C1: metric "loss .*" needs exactly one group',
+    'm.yaml:11: entrypoints.C1.proofs.1: the key "kind" is not known',
+    'm.yaml:12: entrypoints.C1.proofs.2.kind: "any" is the default; leave it out',
+    "m.yaml:13: entrypoints.C1.timeout_seconds: 0 is less than 1",
+    'm.yaml:14: entrypoints: the key "C9" is not known',
+    'm.yaml:16: not_applicable.C2: "none" is too short (4 of at least 10 characters)',
+    'm.yaml:17: not_applicable: "C5" is not one of C1, C2, C3, C4',
+    'm.yaml:18: oracle.python: "3.11" is the default; leave it out',
+    "m.yaml: C3 must be in exactly one of entrypoints, not_applicable and paper_only",
+    "m.yaml: C4 must be in exactly one of entrypoints, not_applicable and paper_only",
+]
+
+
+def test_every_fault_is_listed_at_once_with_its_line(tmp_path):
+    (tmp_path / "m.yaml").write_text(FAULTY)
+    listed = list(counts.list_faults([tmp_path / "m.yaml"]))
+    assert listed == FAULTS
+
+
+def test_first_fault_says_how_many_more_there_are(tmp_path):
+    (tmp_path / "m.yaml").write_text(swapped("imports: 6", "imports: many") + "colour: red\n")
+    with pytest.raises(DocumentError) as caught:
+        manifests.load(tmp_path / "m.yaml")
+    assert str(caught.value) == (
+        'm.yaml:4: imports: "many" is not of type integer (and 1 more; reb validate lists all)'
+    )
+
+
+def test_own_repository_needs_no_domain_and_no_count(tmp_path):
+    text = swapped("domain: example", "domain: soft robotics").replace("imports: 6\n", "")
+    (tmp_path / "m.yaml").write_text(text)
+    read = manifests.load(tmp_path / "m.yaml")
+    assert (read.domain, read.imports) == ("soft robotics", None)
+    assert list(counts.count_levels([tmp_path / "m.yaml"]))[2].split() == [
+        "paper", "-", "1", "0", "0", "0",
+    ]  # fmt: skip
 
 
 def test_dates_and_numbers_of_yaml_become_what_json_has(tmp_path):

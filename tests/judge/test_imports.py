@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from reb_action.judge.imports import judge_imports
+from reb_action.judge.imports import judge_imports, unobserved_imports
 from reb_action.model.manifest import Outcome
 from reb_action.model.observation import Absent, Cause, ImportsObservation
+from reb_action.render.lines import level_reason
 from tests.support.evidence import MANIFEST
 
 SEEN = ImportsObservation(
-    total=4,
+    total=10,
     missing=(),
     third_party=("torch", "transformers", "zeta"),
     stub_only=(),
@@ -73,6 +74,33 @@ def test_what_nobody_offers_is_not_asked_for(unobtainable, outcome, missing, tot
     result = judged((PART, Cause.PART_MISSING), unobtainable=unobtainable)
     counts = (result.imports.strict_missing, result.imports.strict_total)
     assert (result.outcome, counts) == (outcome, (missing, total))
+
+
+@pytest.mark.parametrize(
+    ("declared", "of_paper", "reason"),
+    [
+        (10, True, "every third-party import resolves"),
+        (None, False, "every third-party import resolves"),
+        (
+            3,
+            False,
+            (
+                "every third-party import resolves; the manifest says imports: 3, and 10 were"
+                " counted; correct it, or leave imports out"
+            ),
+        ),
+    ],
+)
+def test_declared_total_is_compared_with_the_counted_one(declared, of_paper, reason):
+    result = judge_imports(replace(MANIFEST, imports=declared), replace(SEEN, total=10, absent=()))
+    assert (result.imports.total, result.imports.of_paper) == (10, of_paper)
+    assert result.reason == reason
+    assert ("paper: " in level_reason(result)) is of_paper
+
+
+def test_total_that_nobody_declared_or_counted_is_unknown():
+    result = unobserved_imports(replace(MANIFEST, imports=None), Outcome.BLOCKED, "no report")
+    assert result.imports.known_total is None
 
 
 def test_observation_of_before_is_judged_by_what_pyright_did_not_find():

@@ -131,10 +131,20 @@ def evidence_of(repository, agent, attempt):
     place, who = REPOSITORIES.index(repository), AGENTS.index(agent)
     made = _SCENARIOS[(2 * place + 3 * who + attempt) % len(_SCENARIOS)]()
     trial = Trial(manifest=_manifest(repository), agent=agent, attempt=attempt)
-    changed = replace(made, trial=trial, agent_run=_run(agent, place, attempt))
+    seen = _with_total(made.observations, trial.manifest.imports)
+    run = _run(agent, place, attempt)
+    changed = replace(made, trial=trial, agent_run=run, observations=seen)
     if trial.id == INVALID:
         return replace(changed, gpus_promised=1)
     return changed
+
+
+def _with_total(seen, total):
+    """Return observations that counted as many imports as the manifest declares."""
+    return {
+        level: replace(one, total=total) if level is Level.C0 else one
+        for level, one in seen.items()
+    }
 
 
 def _manifest(repository):
