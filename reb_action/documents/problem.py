@@ -9,8 +9,11 @@ from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
-from reb_action.documents.schema import Problem
 from reb_action.documents.strict_json import Json, show
+
+
+PlacedClause = tuple[tuple[str | int, ...], str]
+"""The steps to the place that a disagreement concerns, and a clause that names it."""
 
 
 def find_problem(value: Json, schema: Mapping[str, Json]) -> str | None:
@@ -19,7 +22,7 @@ def find_problem(value: Json, schema: Mapping[str, Json]) -> str | None:
     return None if best is None else _sentence(next(_within_alternative(best)))
 
 
-def list_problems(value: Json, schema: Mapping[str, Json]) -> tuple[Problem, ...]:
+def list_problems(value: Json, schema: Mapping[str, Json]) -> tuple[PlacedClause, ...]:
     """Return every disagreement of a value with a schema, each once."""
     errors = (part for one in _find_errors(value, schema) for part in _within_alternative(one))
     return tuple(dict.fromkeys(problem for one in errors for problem in _problems_of(one)))
@@ -31,21 +34,21 @@ def _find_errors(value: Json, schema: Mapping[str, Json]) -> Iterator[Validation
     return cast(Iterator[ValidationError], validator.iter_errors(cast(str, value)))  # pyright: ignore[reportUnknownMemberType]
 
 
-def _problems_of(error: ValidationError) -> Iterator[Problem]:
+def _problems_of(error: ValidationError) -> Iterator[PlacedClause]:
     """Yield the problems of an error, which may name several keys of one object."""
     at = tuple(error.absolute_path)
     where = _where(at)
     if error.validator == "additionalProperties":
         for key, clause in _list_extra_keys(error):
-            yield Problem(at=(*at, key), text=f"{where}: {clause}")
+            yield (*at, key), f"{where}: {clause}"
     elif error.validator == "required":
         for key in _list_missing_keys(error):
-            yield Problem(at=at, text=f"{where}: the key {key} is missing")
+            yield at, f"{where}: the key {key} is missing"
     else:
         # The key itself is at fault, not the value of its object.
         named = "propertyNames" in error.absolute_schema_path
         key = (cast(str, error.instance),) if named else ()
-        yield Problem(at=(*at, *key), text=_sentence(error))
+        yield (*at, *key), _sentence(error)
 
 
 def find_field_problems(value: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, str]:

@@ -36,7 +36,8 @@ def list_problems(value: Json, schema: str) -> tuple[Problem, ...]:
         return ()
     from reb_action.documents import problem  # noqa: PLC0415
 
-    return problem.list_problems(value, _document(schema))
+    listed = problem.list_problems(value, _document(schema))
+    return tuple(Problem(at=at, text=text) for at, text in listed)
 
 
 def find_field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:
