@@ -11,7 +11,6 @@ from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[r
 
 from reb_action.documents.strict_json import Json, show
 
-
 PlacedClause = tuple[tuple[str | int, ...], str]
 """The steps to the place that a disagreement concerns, and a clause that names it."""
 
