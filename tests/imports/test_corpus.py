@@ -27,7 +27,7 @@ from reb_action.resources import data_folder
 from reb_action.source.checkout import checkout
 from reb_action.source.pristine import Source
 from tests.support.import_world import interpreter_of
-from tests.support.pyright_run import answer, empty_interpreter
+from tests.support.pyright_run import answer, complete_toolchain, empty_interpreter
 
 NAMES = Path(__file__).parent / "corpus_names.json"
 MIRRORS = os.environ.get("REB_MIRRORS")
@@ -76,9 +76,9 @@ def test_total_and_missing_are_as_in_the_checkout_itself(
     shutil.copytree(source.folder, tree, symlinks=True, dirs_exist_ok=True, ignore=GIT)
     seen = files_for_pyright(source, files)
     write_tree(tmp_path / "seen", files=seen.items(), links=files.links.items(), search=search)
-    checkout, reduced = (
-        read_unresolved(answer(tools, tmp_path / name)) for name in ("checkout", "seen")
-    )
+    complete = complete_toolchain(tmp_path / "complete")
+    checkout = read_unresolved(answer(complete, tmp_path / "checkout"))
+    reduced = read_unresolved(answer(tools, tmp_path / "seen"))
     # How many files pyright counts depends on what stands beside them; the names do not.
     assert (checkout.missing, checkout.stub_only) == (reduced.missing, reduced.stub_only)
     shutil.rmtree(tmp_path)

@@ -1,6 +1,7 @@
 """pyright says the same of an environment's names as of its packages themselves."""
 
 import re
+import shutil
 from pathlib import Path
 
 from reb_action.corpus.manifests import load
@@ -10,6 +11,7 @@ from reb_action.probe.imports import _place
 from reb_action.probe.package_names import list_names
 from reb_action.probe.pyright import Tree, resolve
 from reb_action.probe.toolchain import SearchPaths
+from tests.support.pyright_run import complete_toolchain
 
 SKIP = "from typing import NoReturn\ndef skip() -> NoReturn: ...\ndef plain() -> int: ...\n"
 CATCH = "class Catch:\n def __enter__(self): ...\n def __exit__(self, *_) -> bool: ...\n"
@@ -98,9 +100,12 @@ def test_names_stand_for_packages(scratch, tmp_path):
     manifest = load(Path(__file__).parents[1] / "demo" / "manifest.yaml")
     context = ProbeContext(sandbox=scratch, mount=Path(scratch.spec.mount), manifest=manifest)
     reveal(context.mount, manifest)
-    _place(context, toolchain.find_toolchain())
     search = SearchPaths(version=(3, 11), prefix="", paths=(str(site), str(tmp_path / "none")))
+    shutil.rmtree(context.mount / "toolchain", ignore_errors=True)
+    complete_toolchain(context.mount / "toolchain")
     packages = resolve(context, Tree(files=files, search=search))
+    shutil.rmtree(context.mount / "toolchain")
+    _place(context, toolchain.find_toolchain())
     names = list_names(context, files, search)
     seen = resolve(context, Tree(files=files, search=search, names=names))
     assert (seen, packages.missing) == (packages, missing)

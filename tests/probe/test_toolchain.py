@@ -27,6 +27,7 @@ from reb_action.probe.toolchain import (
 from tests.support.programs import program
 from tests.support.pyright_run import (
     answer,
+    complete_toolchain,
     empty_interpreter,
     observed,
     unresolved,
@@ -217,7 +218,8 @@ def test_random_programs_are_the_same_reduced(tools: Path, tmp_path: Path):
 def test_real_packages_are_the_same_reduced(tools: Path, tmp_path: Path):
     files = [file for name in PACKAGES for file in package(name)]
     search = empty_interpreter()
-    whole = unresolved(tools, tmp_path / "whole", files, search=search)
+    complete = complete_toolchain(tmp_path / "complete")
+    whole = unresolved(complete, tmp_path / "whole", files, search=search)
     reduced = [(path, sufficient_source(source)) for path, source in files]
     assert unresolved(tools, tmp_path / "reduced", reduced, search=search) == whole
     assert len(whole.missing) > 20

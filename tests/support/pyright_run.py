@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import cast
 
 from reb_action.imports import Unresolved, read_unresolved, sufficient_source
-from reb_action.probe.toolchain import ENVIRONMENT, FINISHED, SearchPaths, build_command, write_tree
+from reb_action.probe.toolchain import (
+    ENVIRONMENT,
+    FINISHED,
+    SearchPaths,
+    build_command,
+    find_toolchain,
+    write_tree,
+)
 
 PATHS = "import json, sys; print(json.dumps([sys.version_info[:2], sys.prefix, sys.path[1:]]))"
 
@@ -27,6 +34,15 @@ def observed(python: Path, environment: Mapping[str, str] | None = None) -> Sear
     )
     version, prefix, paths = json.loads(run.stdout)
     return SearchPaths(version=tuple(version), prefix=prefix, paths=tuple(paths))
+
+
+def complete_toolchain(folder: Path) -> Path:
+    """Lay out pyright as it is installed, with complete stubs, as `copy_toolchain` does."""
+    found = find_toolchain()
+    folder.mkdir()
+    (folder / "node").symlink_to(found.node)
+    (folder / "pyright").symlink_to(found.bundle)
+    return folder
 
 
 def answer(tools: Path, folder: Path, *, python: Path | None = None) -> dict[str, object]:
@@ -53,13 +69,21 @@ def by_file(document: dict[str, object], root: Path) -> Callable[[str], Unresolv
 def whole_and_reduced(
     tools: Path, folder: Path, sources: Mapping[str, bytes]
 ) -> tuple[Callable[[str], Unresolved], Callable[[str], Unresolved]]:
-    """Run pyright once over all files, whole and reduced, and return both by file."""
-    files = [(f"whole/{path}", source) for path, source in sources.items()]
-    files += [(f"reduced/{path}", sufficient_source(source)) for path, source in sources.items()]
-    write_tree(folder, files=files, search=empty_interpreter())
-    document = answer(tools, folder)
-    tree = folder / "tree"
-    return by_file(document, tree / "whole"), by_file(document, tree / "reduced")
+    """Run pyright over whole files with complete stubs, and over reduced files with `tools`.
+
+    Return both by file.
+    """
+    reduced = {path: sufficient_source(source) for path, source in sources.items()}
+    complete = complete_toolchain(folder / "complete")
+    return (
+        _each(complete, folder / "whole", sources),
+        _each(tools, folder / "reduced", reduced),
+    )
+
+
+def _each(tools: Path, folder: Path, files: Mapping[str, bytes]) -> Callable[[str], Unresolved]:
+    write_tree(folder, files=files.items(), search=empty_interpreter())
+    return by_file(answer(tools, folder), folder / "tree")
 
 
 def unresolved(
