@@ -1,9 +1,12 @@
 """What action.yml, the workflows, the command line and the documents say of each other."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
+import textwrap
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -302,6 +305,23 @@ def test_workflow_and_its_variant_differ_in_nothing_but_own_references(name):
 def test_page_of_the_action_is_up_to_date():
     check = [sys.executable, ROOT / "docs" / "generate.py", "--check"]
     assert subprocess.run(check, capture_output=True, text=True).stderr == ""
+
+
+HERE_DOCUMENT = re.compile(r"python3? - <<'END'\n(.*?)^ *END$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_programs_in_workflows_import_what_exists(path):
+    for program in HERE_DOCUMENT.findall(path.read_text()):
+        tree = ast.parse(textwrap.dedent(program))
+        for node in (one for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)):
+            module = import_module(node.module)
+            assert [one.name for one in node.names if not hasattr(module, one.name)] == []
+
+
+def test_programs_in_workflows_are_found():
+    ci = ROOT / ".github" / "workflows" / "ci.yml"
+    assert "commit_repository" in HERE_DOCUMENT.findall(ci.read_text())[0]
 
 
 def test_environment_and_path_of_later_steps_are_never_written():

@@ -158,11 +158,8 @@ PACKAGES = (
     "_pytest",
     "click",
     "docker",
-    "github",
-    "hypothesis",
     "jsonschema",
     "rich",
-    "setuptools",
 )
 ByFile = Callable[[str], Unresolved]
 

@@ -41,6 +41,8 @@ def naive_kind_for(cheater):
 def marked(cheater, kind_of=None):
     kind = (kind_of or kind_for)(cheater)
     marks = [pytest.mark.docker] if kind is Kind.DOCKER else []
+    if marks and kind_of is None:
+        marks.append(pytest.mark.repeated)
     if "\ncc " in (cheater.folder / "run.sh").read_text() and shutil.which("cc") is None:
         reason = "a cheater has to be compiled, and there is no cc (Debian: gcc, libc6-dev)"
         marks.append(pytest.mark.skip(reason=reason))
@@ -67,7 +69,7 @@ def arenas(tmp_path_factory):
 NAIVELY_JUDGED = [marked(cheater, naive_kind_for) for cheater in (*cheaters(), *limits())]
 
 SURVIVORS = [
-    pytest.param(cheater, id=cheater.name, marks=pytest.mark.docker)
+    pytest.param(cheater, id=cheater.name)
     for cheater in cheaters()
     if cheater.fools is Fools.SUPERVISOR
 ]
@@ -90,6 +92,8 @@ def test_selftest_with_two_jobs_keeps_the_order_of_the_plays(tmp_path):
     ]
 
 
+@pytest.mark.docker
+@pytest.mark.repeated
 @pytest.mark.parametrize("cheater", SURVIVORS)
 def test_survivor_does_not_get_through_in_a_container(cheater, arenas):
     assert play(arenas(Kind.DOCKER), cheater).faults == ()
