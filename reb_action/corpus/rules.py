@@ -11,6 +11,7 @@ from reb_action.judge.proofs import may_crawl, may_explode
 from reb_action.model.manifest import (
     RUN_LEVELS,
     SELF,
+    CurveProof,
     Entrypoint,
     FileProof,
     Level,
@@ -23,7 +24,7 @@ from reb_action.model.manifest import (
     StepsProof,
 )
 
-_NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks"})
+_NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks", "seed"})
 _PLACES: Final = ("entrypoints", "not_applicable", "paper_only")
 _Data = Mapping[str, Json]
 
@@ -145,6 +146,8 @@ def _list_proof_faults(proof: Proof) -> Iterator[str]:
             yield f"metric {show(proof.metric)} needs exactly one group"
         if least is not None and most is not None and least > most:
             yield f"minimum {least} is above maximum {most}"
+    if isinstance(proof, CurveProof) and re.compile(proof.curve).groups != 1:
+        yield f"curve {show(proof.curve)} needs exactly one group"
     if pattern is not None and re.search(pattern, ""):
         yield f"the pattern {show(pattern)} matches nothing at all, so it proves nothing"
     if pattern is not None and may_explode(pattern):
@@ -163,6 +166,8 @@ def _pattern_of(proof: Proof) -> str | None:
     """Return the pattern of a proof that reads the log."""
     match proof:
         case LogProof(log=pattern) | MetricProof(metric=pattern) | StepsProof(steps=pattern):
+            return pattern
+        case CurveProof(curve=pattern):
             return pattern
         case FileProof():
             return None

@@ -7,7 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from reb_action.model.manifest import FileProof, LogProof, MetricProof, Proof, StepsProof
+from reb_action.model.manifest import (
+    CurveProof,
+    FileProof,
+    LogProof,
+    MetricProof,
+    Proof,
+    StepsProof,
+)
 from reb_action.redaction import may_hold_credentials, redactor
 
 SEARCH_SECONDS: Final = 300
@@ -25,16 +32,26 @@ _BREAKS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _MIB: Final = 1024 * 1024
 
 Clock = Callable[[], float]
+TextProof = LogProof | StepsProof | MetricProof | CurveProof
+"""A proof that is looked for in the log."""
+
+MOST_LOSSES: Final = 2000
+"""Longest curve that is kept."""
 
 
 class Tally:
-    """The matches of one pattern: the count and, for a metric, its last and first wrong value."""
+    """The matches of one pattern: the count and, for numbers, the last and the first wrong one.
 
-    def __init__(self, proof: LogProof | StepsProof | MetricProof) -> None:
+    `losses` and the times of the first and the last, in seconds, are those of a curve.
+    """
+
+    def __init__(self, proof: TextProof) -> None:
         self.pattern = re.compile(_pattern(proof))
         self.count = 0
         self.last = ""
         self.wrong: str | None = None
+        self.losses: list[float] = []
+        self.times = (0.0, 0.0)
         # End of the last match within the line that is searched in segments.
         self.end = 0
         self._proof = proof
@@ -53,11 +70,17 @@ class Tally:
 
     def _add(self, match: re.Match[str]) -> None:
         self.count += 1
-        if isinstance(self._proof, MetricProof):
-            # A group that did not match yields no number.
-            self.last = (match[1] or "")[:_SEGMENT]
-            if self.wrong is None and not _is_within(self.last, self._proof):
-                self.wrong = self.last
+        if not isinstance(self._proof, MetricProof | CurveProof):
+            return
+        # A group that did not match yields no number.
+        self.last = (match[1] or "")[:_SEGMENT]
+        if self.wrong is None and not _is_within(self.last, self._proof):
+            self.wrong = self.last
+        if isinstance(self._proof, CurveProof) and self.wrong is None:
+            now = time.monotonic()
+            self.times = (self.times[0] if self.losses else now, now)
+            if self.count <= MOST_LOSSES:
+                self.losses.append(float(self.last))
 
 
 class LogSearch:
@@ -177,7 +200,7 @@ class LogSearch:
         return text if clean == raw else clean.decode("utf-8", "replace")
 
 
-def _pattern(proof: LogProof | StepsProof | MetricProof) -> str:
+def _pattern(proof: TextProof) -> str:
     match proof:
         case LogProof():
             return proof.log
@@ -185,12 +208,16 @@ def _pattern(proof: LogProof | StepsProof | MetricProof) -> str:
             return proof.steps
         case MetricProof():
             return proof.metric
+        case CurveProof():
+            return proof.curve
 
 
-def _is_within(text: str, proof: MetricProof) -> bool:
+def _is_within(text: str, proof: MetricProof | CurveProof) -> bool:
     try:
         value = float(text)
     except ValueError:
         return False
+    if isinstance(proof, CurveProof):
+        return math.isfinite(value)
     above = proof.minimum is None or value >= proof.minimum
     return math.isfinite(value) and above and (proof.maximum is None or value <= proof.maximum)

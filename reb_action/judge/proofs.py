@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
+from reb_action.judge.curves import check_curve, describe_curve
 from reb_action.judge.log_search import LogSearch, Tally
-from reb_action.model.manifest import FileKind, FileProof, LogProof, MetricProof, Proof, StepsProof
+from reb_action.model.manifest import (
+    CurveProof,
+    FileKind,
+    FileProof,
+    LogProof,
+    MetricProof,
+    Proof,
+    StepsProof,
+)
 from reb_action.model.observation import ProofObservation
 
 _WILDCARD: Final = re.compile(r"(?<!\\)(?:\.|\\[SDW]|\[\^[^\]]*\])(?:[*+]|\{\d+,\})")
@@ -78,6 +87,7 @@ def check_proofs(log: LogSearch, *, files: Sequence[WrittenFile]) -> tuple[Proof
 
 
 def _check(proof: Proof, log: LogSearch, files: Sequence[WrittenFile]) -> ProofObservation:
+    curve = None
     match proof:
         case FileProof():
             satisfied, detail = _file(proof, files)
@@ -89,11 +99,14 @@ def _check(proof: Proof, log: LogSearch, files: Sequence[WrittenFile]) -> ProofO
             satisfied, detail = count >= wanted, f"{count} of {wanted} steps in the log ({pattern})"
         case MetricProof():
             satisfied, detail = _metric(proof.metric, log.tallies[proof])
+        case CurveProof():
+            curve, fault = check_curve(proof, log.tallies[proof])
+            satisfied, detail = fault is None, fault or describe_curve(curve)
         case _:
             assert_never(proof)
     if not satisfied and not isinstance(proof, FileProof):
         detail += log.unsearched
-    return ProofObservation(proof=proof, satisfied=satisfied, detail=detail)
+    return ProofObservation(proof=proof, satisfied=satisfied, detail=detail, curve=curve)
 
 
 def _file(proof: FileProof, files: Sequence[WrittenFile]) -> tuple[bool, str]:

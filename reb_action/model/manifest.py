@@ -92,7 +92,22 @@ class StepsProof:
     at_least: int
 
 
-Proof = FileProof | LogProof | MetricProof | StepsProof
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CurveProof:
+    """A pattern with one group, whose numbers are the losses of a short training run, in order.
+
+    There must be `at_least` of them, all finite, and the mean of the last tenth must be lower than
+    that of the first tenth by the share `falls`. With `repeats`, a second run must give the same
+    losses, none of which may differ by more than that share of the largest one.
+    """
+
+    curve: str
+    at_least: int
+    falls: float
+    repeats: float | None = None
+
+
+Proof = FileProof | LogProof | MetricProof | StepsProof | CurveProof
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +115,7 @@ class Entrypoint:
     """What a run level runs, and what proves that it ran.
 
     `argv`, `cwd` and `env` may name `{python}`, `{repo}`, `{out}`, `{files}`, `{assets}` and
-    `{ranks}`.
+    `{ranks}` and `{seed}`, which is 1, and 2 in a run that must give another curve.
     `decoy` is the repository's file that is replaced in the decoy run: its code produces the
     proofs (see `probe`). `writes` are tracked files that the entry point may change.
     """

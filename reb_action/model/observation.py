@@ -165,12 +165,28 @@ class CudaObservation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """The losses of a training run, in order.
+
+    `repeated` are those of a second run with the same seed, `reseeded` those of a run with another
+    seed; empty if there was none. `per_second` is the number of losses in a second, from the first
+    to the last that was read; None if they were read at once.
+    """
+
+    losses: tuple[float, ...]
+    per_second: float | None = None
+    repeated: tuple[float, ...] = ()
+    reseeded: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ProofObservation:
     """One proof of an entry point, and the evidence that was found for it."""
 
     proof: Proof
     satisfied: bool
     detail: str
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

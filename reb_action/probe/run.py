@@ -1,19 +1,19 @@
 """Runs an entry point of the repository, and its decoy; the observation of C1, C3 and C4."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reb_action import imports
 from reb_action.judge import proofs as judge_proofs
 from reb_action.judge import ranks
+from reb_action.judge.curves import compare_runs
 from reb_action.judge.log_search import LogSearch
 from reb_action.judge.runs import is_small
-from reb_action.model.launches import Launches, ProcessLaunches
-from reb_action.model.manifest import Entrypoint, Level
+from reb_action.model.launches import Launches
+from reb_action.model.manifest import CurveProof, Level
 from reb_action.model.observation import (
     Decoy,
     Interpreter,
-    ProofObservation,
     RunObservation,
     Witness,
 )
@@ -21,78 +21,19 @@ from reb_action.model.report import Report
 from reb_action.probe import gpu_witness, launches
 from reb_action.probe.context import ProbeContext, make_nonce
 from reb_action.probe.decoy import EXIT_CODE, render_decoy
+from reb_action.probe.entry import DecoyResult, Entry, RunResult
 from reb_action.probe.guard import GuardedCheckout
 from reb_action.probe.run_request import (
-    fill_all,
-    make_names,
+    has_seed,
     make_request,
     place_proofs,
     read_rank_logs,
     remove_nonce,
 )
-from reb_action.probe.supervisor import Supervised, supervise
+from reb_action.probe.supervisor import supervise
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
 from reb_action.source.pristine import Source
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Run:
-    """One run of the entry point, real or decoy, and how its proofs came out."""
-
-    seen: Supervised
-    proofs: tuple[ProofObservation, ...]
-    out: str
-    processes: tuple[ProcessLaunches, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether it ended well and every proof holds."""
-        return self.seen.exit_code == 0 and all(proof.satisfied for proof in self.proofs)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _DecoyRun:
-    """The observation of a decoy run, and the launches of its processes."""
-
-    seen: Decoy
-    processes: tuple[ProcessLaunches, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Entry:
-    """The entry point of one level, and what running it takes.
-
-    `prefix` is the reported interpreter's: it, and no other environment, must run the file.
-    """
-
-    context: ProbeContext
-    source: Source
-    report: Report
-    level: Level
-    checkout: GuardedCheckout
-    prefix: str | None
-
-    @property
-    def point(self) -> Entrypoint:
-        """Return the manifest's description."""
-        return self.context.manifest.entrypoints[self.level]
-
-    @property
-    def argv(self) -> tuple[str, ...]:
-        """Return the command with `{out}` in it."""
-        names = make_names(self.context, self.report, self.point, "{out}")
-        return fill_all(self.point.argv, names)
-
-    @property
-    def has_ranks(self) -> bool:
-        """Whether the entry point starts several processes, each on a GPU of its own."""
-        return self.point.ranks > 1
-
-    def find_obstacle(self) -> str | None:
-        """Return why its launches cannot be counted."""
-        folder, manifest = self.source.folder, self.context.manifest
-        return launches.find_obstacle(self.context, folder, self.point, manifest)
 
 
 def observe_run(
@@ -114,7 +55,7 @@ def observe_run(
     writes = context.manifest.entrypoints[level].writes
     checkout = GuardedCheckout(context, source, writes=writes, interpreter=interpreter)
     prefix = interpreter.prefix if interpreter else None
-    entry = _Entry(
+    entry = Entry(
         context=context, source=source, report=report, level=level, checkout=checkout, prefix=prefix
     )
     obstacle = entry.find_obstacle() if entry.has_ranks else None
@@ -125,6 +66,8 @@ def observe_run(
         return _not_run(entry), b""
     with gpu_witness.watch(context.sandbox.owns) as gpus:
         real = _run(entry, log=log, counted=counted)
+    if real.holds:
+        real = _repeat(entry, real)
     changed = checkout.changes()
     if decoy is None and real.holds and checkout.fault is None:
         decoy = _run_decoy(entry, counted=counted)
@@ -137,7 +80,7 @@ def observe_run(
 
 
 def _describe_run(
-    entry: _Entry, real: _Run, decoy: _DecoyRun | None, gpus: gpu_witness.Watch
+    entry: Entry, real: RunResult, decoy: DecoyResult | None, gpus: gpu_witness.Watch
 ) -> RunObservation:
     seen = real.seen
     logs = read_rank_logs(entry.context, real.out, seen.files) if entry.has_ranks else ()
@@ -158,13 +101,13 @@ def _describe_run(
     )
 
 
-def _sum_up(real: _Run, decoy: _DecoyRun | None, obstacle: str | None) -> Launches:
+def _sum_up(real: RunResult, decoy: DecoyResult | None, obstacle: str | None) -> Launches:
     if obstacle is not None:
         return Launches(not_counted=obstacle)
     return launches.sum_up(real.processes, decoy and decoy.processes)
 
 
-def _count_again(entry: _Entry, first: RunObservation) -> RunObservation:
+def _count_again(entry: Entry, first: RunObservation) -> RunObservation:
     """Count launches in a second run where only a load that NVML can see is missing on one GPU.
 
     Work of a fraction of a second shows the same utilisation as none. The count is of a run of
@@ -184,7 +127,7 @@ def _count_again(entry: _Entry, first: RunObservation) -> RunObservation:
     return replace(first, launches=replace(_sum_up(real, decoy, None), gpus=gpus.gpus))
 
 
-def _not_run(entry: _Entry) -> RunObservation:
+def _not_run(entry: Entry) -> RunObservation:
     """Return the observation where nothing was run: the repository's code is not the commit's."""
     return RunObservation(
         argv=entry.argv,
@@ -202,14 +145,28 @@ def _not_run(entry: _Entry) -> RunObservation:
     )
 
 
-def _run(entry: _Entry, *, log: Output | None = None, counted: bool = False) -> _Run:
+def _repeat(entry: Entry, first: RunResult) -> RunResult:
+    """Run again where a curve must repeat: with the same seed and, if it is told one, another.
+
+    Training again takes time and no proof of its own, so it comes after all proofs held.
+    """
+    if not any(isinstance(one.proof, CurveProof) and one.proof.repeats for one in first.proofs):
+        return first
+    again = _run(entry, seed=1).proofs
+    other = _run(entry, seed=2).proofs if has_seed(entry.point) else ()
+    return replace(first, proofs=compare_runs(first.proofs, again, other))
+
+
+def _run(
+    entry: Entry, *, log: Output | None = None, counted: bool = False, seed: int = 1
+) -> RunResult:
     context, out = entry.context, f"{entry.context.layout.runs}/{make_nonce()}"
-    request = make_request(context, entry.report, entry.level, out, counted=counted)
+    request = make_request(context, entry.report, entry.level, out, counted=counted, seed=seed)
     search = LogSearch(place_proofs(context, entry.level, out), hidden=context.hidden)
     seen = supervise(context, request, stdout=_both(search.feed, log))
     # Before hashing and writing: the uploaded log, like the searched one, has no credentials.
     seen = replace(seen, log=redact(seen.log, context.hidden))
-    return _Run(
+    return RunResult(
         seen=seen,
         proofs=judge_proofs.check_proofs(search, files=seen.files),
         out=out,
@@ -226,7 +183,7 @@ def _both(search: Output, log: Output | None) -> Output:
     return take
 
 
-def _run_decoy(entry: _Entry, *, counted: bool) -> _DecoyRun:
+def _run_decoy(entry: Entry, *, counted: bool) -> DecoyResult:
     context, out, token = entry.context, f"{entry.context.layout.runs}/{make_nonce()}", make_nonce()
     path, file = f"{out}/{make_nonce()}", entry.point.decoy
     original = (entry.source.folder / file).read_bytes()
@@ -247,4 +204,4 @@ def _run_decoy(entry: _Entry, *, counted: bool) -> _DecoyRun:
         changed=entry.checkout.changes(besides=frozenset({file})),
     )
     processes = launches.read_processes(context, out, seen.files) if counted else ()
-    return _DecoyRun(seen=decoy, processes=processes)
+    return DecoyResult(seen=decoy, processes=processes)

@@ -20,11 +20,17 @@ _RANK_LOGS: Final = 64
 
 
 def make_request(
-    context: ProbeContext, report: Report, level: Level, out: str, *, counted: bool
+    context: ProbeContext,
+    report: Report,
+    level: Level,
+    out: str,
+    *,
+    counted: bool,
+    seed: int = 1,
 ) -> Request:
     """Return how to run the entry point of a level, `counted` if its launches are counted."""
     entrypoint = context.manifest.entrypoints[level]
-    names = make_names(context, report, entrypoint, out)
+    names = {**make_names(context, report, entrypoint, out), "seed": str(seed)}
     extra = {
         **({} if entrypoint.network else OFFLINE),
         **(ranks.ENVIRONMENT if entrypoint.ranks > 1 else {}),
@@ -63,6 +69,7 @@ def make_names(
         "files": f"{context.layout.tools}/files",
         "assets": f"{context.layout.tools}/assets",
         "ranks": str(entrypoint.ranks),
+        "seed": "1",
     }
 
 
@@ -73,6 +80,11 @@ def place_proofs(context: ProbeContext, level: Level, out: str) -> tuple[judge_p
         replace(proof, file=_fill(proof.file, names)) if isinstance(proof, FileProof) else proof
         for proof in context.manifest.entrypoints[level].proofs
     )
+
+
+def has_seed(entrypoint: Entrypoint) -> bool:
+    """Return whether an entry point is told the seed of its run."""
+    return any("{seed}" in text for text in (*entrypoint.argv, *entrypoint.env.values()))
 
 
 def remove_nonce(proof: ProofObservation, out: str) -> ProofObservation:

@@ -43,6 +43,13 @@ _NO_CUDA: Final = (
 )
 _TORCH: Final = "torch/lib/libtorch_cpu.so"
 _NCCL: Final = "nvidia/nccl/lib/libnccl.so.2"
+_OPTIMISER: Final = "torch/optim/optimizer.py"
+# Every optimiser has its step wrapped by this function. One that does nothing still calls the
+# closure, in which some trainers compute the loss.
+_STALLED: Final = (
+    "Optimizer.profile_hook_step = staticmethod("
+    "lambda step: lambda self, closure=None, **_: None if closure is None else closure())"
+)
 _MISMATCH: Final = Path(other_cards.__file__).read_text(encoding="utf-8")
 
 
@@ -56,6 +63,7 @@ class Sabotage(StrEnum):
     DEVICES_HIDDEN = "devices_hidden"
     ONE_DEVICE_ONLY = "one_device_only"
     NCCL_MISMATCHED = "nccl_mismatched"
+    OPTIMISER_STALLED = "optimiser_stalled"
 
 
 # The levels that a sabotage concerns; one that is not here concerns every run level.
@@ -75,7 +83,7 @@ class Building:
     With `base`, it is built from that interpreter's packages and the wheels of `cache`, for a
     machine without a package index; otherwise uv installs the oracle's pins, kept in `cache`.
     `shadows` are the repository's own modules that the entry points use, `imports` the additional
-    requirements of C0.
+    requirements of C0, `trains` whether a proof of the levels is a curve that must fall.
     """
 
     oracle: Oracle
@@ -84,6 +92,7 @@ class Building:
     base: Path | None = None
     shadows: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
+    trains: bool = False
 
 
 def sabotages(built: Building) -> tuple[Sabotage, ...]:
@@ -93,6 +102,7 @@ def sabotages(built: Building) -> tuple[Sabotage, ...]:
         Sabotage.PACKAGE_SHADOWED: not built.shadows,
         Sabotage.FRAMEWORK_BROKEN: not torch,
         Sabotage.NCCL_MISMATCHED: not torch,
+        Sabotage.OPTIMISER_STALLED: not (torch and built.trains),
         Sabotage.KEY_REMOVED: built.oracle.key is None,
     }
     return tuple(one for one in Sabotage if not without.get(one, False))
@@ -191,6 +201,12 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
             # Not removed: if it were missing, the machine's own would correctly be used instead.
             yield from _links(built, "torch", "nvidia")
             yield f'{_PYTHON} -I -c {shlex.quote(_MISMATCH)} "$site"/{_NCCL}'
+        case Sabotage.OPTIMISER_STALLED:
+            yield from _links(built, "torch")
+            # A copy, because other environments share the file.
+            yield f'cp "$site"/{_OPTIMISER} "$HOME/optimizer.py"'
+            yield f'echo {shlex.quote(_STALLED)} >> "$HOME/optimizer.py"'
+            yield f'rm "$site"/{_OPTIMISER} && mv "$HOME/optimizer.py" "$site"/{_OPTIMISER}'
         case _:
             return
 

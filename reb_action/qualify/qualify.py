@@ -15,7 +15,7 @@ from typing import Final
 from reb_action import documents
 from reb_action.corpus import manifests, qualification
 from reb_action.errors import ToolchainError, UsageError
-from reb_action.model.manifest import Framework, Level, Manifest, Outcome
+from reb_action.model.manifest import CurveProof, Framework, Level, Manifest, Outcome
 from reb_action.model.progress import Progress
 from reb_action.model.qualification import Control, Qualification
 from reb_action.model.verdict import Verdict
@@ -75,8 +75,14 @@ def plan(options: Options, *, cache: Path, date: str, base: Path | None = None) 
         cache=cache,
         base=base,
         imports=imports,
+        trains=any(_trains(wanted, level) for level in levels),
     )
     return Plan(options=options, levels=levels, building=built, date=date)
+
+
+def _trains(wanted: Manifest, level: Level) -> bool:
+    proofs = wanted.entrypoints[level].proofs if level in wanted.entrypoints else ()
+    return any(isinstance(proof, CurveProof) for proof in proofs)
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Progress) -> tuple[Qualification, ...]:

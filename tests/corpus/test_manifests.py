@@ -176,7 +176,7 @@ CONTENT = {
     ),
     "proof of no kind": (
         proof("stepz: x"),
-        "C1.proofs.0: none of the keys file, log, metric, steps is there; perhaps you meant steps",
+        "C1.proofs.0: none of the keys file, log, metric, steps, curve is there; perhaps you",
     ),
     "proof with a foreign key": (
         proof("{log: done, at_least: 4}"),

@@ -11,6 +11,7 @@ from reb_action.agents import catalogue
 from reb_action.agents.spec import AgentSpec
 from reb_action.model.manifest import (
     Asset,
+    CurveProof,
     Entrypoint,
     FileProof,
     LogProof,
@@ -68,7 +69,7 @@ def test_every_key_is_described(schema, deepest):
         (Entrypoint, ENTRYPOINT),
         (Asset, MANIFEST["properties"]["assets"]["items"]),
         (Oracle, MANIFEST["properties"]["oracle"]),
-        *zip((FileProof, LogProof, MetricProof, StepsProof), PROOFS, strict=True),
+        *zip((FileProof, LogProof, MetricProof, StepsProof, CurveProof), PROOFS, strict=True),
     ],
 )
 def test_stated_defaults_are_those_of_the_type(kind, part):

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from reb_action.corpus import manifests as corpus_manifests
 from reb_action.model.manifest import (
     Asset,
+    CurveProof,
     Entrypoint,
     FileKind,
     FileProof,
@@ -83,6 +84,7 @@ def test_schema_is_valid_and_says_what_it_is(name):
         (LogProof, PROOFS[1]),
         (MetricProof, PROOFS[2]),
         (StepsProof, PROOFS[3]),
+        (CurveProof, PROOFS[4]),
     ],
 )
 def test_keys_of_the_schema_are_the_fields_of_the_type(kind, part):

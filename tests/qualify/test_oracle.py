@@ -146,6 +146,62 @@ def test_a_library_of_a_base_is_spoiled_in_links_to_it(
     assert files(packages) == before
 
 
+TRAINER = """
+class Optimizer:
+    def __init__(self):
+        if not getattr(type(self).step, "hooked", None):
+            type(self).step = self.profile_hook_step(type(self).step)
+            type(self).step.hooked = True
+
+    @staticmethod
+    def profile_hook_step(step):
+        return lambda self, closure=None: step(self, closure)
+
+
+class SGD(Optimizer):
+    weight = 1.0
+
+    def step(self, closure=None):
+        self.weight -= closure() if closure else 0.5
+
+
+"""
+# How torch.optim is made: each optimiser has its step wrapped as the first one is made.
+
+
+@pytest.mark.parametrize("is_base", [False, True])
+def test_an_optimiser_that_is_stalled_steps_no_more_and_still_asks_for_the_loss(
+    built, packages, tmp_path, is_base
+):
+    (packages / "torch/optim").mkdir()
+    path = packages / "torch/optim/optimizer.py"
+    path.write_text(TRAINER)
+    kept = tmp_path / "cached.py"
+    kept.hardlink_to(path)
+    site = packages
+    if is_base:
+        (site := tmp_path / "site").mkdir()
+        built = replace(built, base=Path(sys.executable))
+    text = last_lines(replace(built, trains=True), Sabotage.OPTIMISER_STALLED)
+    assert spoiled(text, tmp_path, site=site, base=packages) == 0
+    assert kept.read_text() == TRAINER
+    folder = tmp_path / "base" if is_base else packages
+    code = (
+        "from torch.optim.optimizer import SGD; one = SGD(); calls = []; one.step(); "
+        "first = one.weight; one.step(lambda: calls.append(0) or 0.25); "
+        "print(first, one.weight, len(calls))"
+    )
+    argv = [sys.executable, "-c", code]
+    env = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "1.0 1.0 1"
+
+
+def test_only_what_trains_has_its_optimiser_stalled(built):
+    assert Sabotage.OPTIMISER_STALLED not in oracle.sabotages(built)
+    assert Sabotage.OPTIMISER_STALLED in oracle.sabotages(replace(built, trains=True))
+
+
 def test_only_what_is_there_is_spoiled(built):
     nothing = replace(built, frameworks=(), shadows=())
     assert Sabotage.NCCL_MISMATCHED in oracle.sabotages(built)

@@ -22,13 +22,13 @@ TAGS = re.findall(
     r"\w+",
     "html head meta title style body header main footer div section article figure p b small strong"
     " span a h1 h2 h3 h4 ul li dl dt dd code pre table caption thead tbody tr th td details summary"
-    " wbr svg desc defs pattern rect line g polygon text",
+    " wbr svg desc defs pattern rect line g polygon polyline text",
 )
 SITE_TAGS = [
     *TAGS,
     *("figcaption", "input", "label", "link", "nav"),
     *("option", "path", "script", "select", "strong"),
-    *("abbr", "circle", "noscript", "polyline"),
+    *("abbr", "circle", "noscript"),
 ]
 VOID = {"input", "link", "meta", "wbr"}
 

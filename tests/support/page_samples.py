@@ -21,6 +21,7 @@ from reb_action.model.fault import FaultCause
 from reb_action.model.gpu import Gpu
 from reb_action.model.limits import LimitHits, Limits
 from reb_action.model.manifest import (
+    CurveProof,
     Entrypoint,
     FileKind,
     FileProof,
@@ -35,6 +36,7 @@ from reb_action.model.manifest import (
 from reb_action.model.observation import (
     CudaFacts,
     CudaObservation,
+    Curve,
     Decoy,
     Device,
     FrameworkFacts,
@@ -130,11 +132,14 @@ _TRACEBACK = """Traceback (most recent call last):
 RuntimeError: CUDA error: no kernel image is available for execution on the device
 """
 
+_CURVE = Curve(losses=(2.0, 1.0, 0.5), per_second=4.0, reseeded=(2.1, 1.1, 0.4))
+
 _PROOFS = (
     FileProof(file="{out}/weights.pt", kind=FileKind.ZIP, min_bytes=1000),
     LogProof(log="^done"),
     MetricProof(metric="accuracy ([0-9.]+)", minimum=0.5),
     StepsProof(steps="epoch", at_least=2),
+    CurveProof(curve="loss ([0-9.]+)", at_least=3, falls=0.5, repeats=0.01),
 )
 
 
@@ -277,7 +282,12 @@ def _run(*, gpus=(), exit_code=0, ranks=0):
         timed_out=False,
         seconds=83.0,
         proofs=tuple(
-            ProofObservation(proof=proof, satisfied=found, detail=f"looked for {index}")
+            ProofObservation(
+                proof=proof,
+                satisfied=found,
+                detail=f"looked for {index}",
+                curve=_CURVE if isinstance(proof, CurveProof) else None,
+            )
             for index, proof in enumerate(_PROOFS)
         ),
         decoy=Decoy(

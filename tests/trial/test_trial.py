@@ -19,7 +19,7 @@ from reb_action.corpus import manifests
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Ending
 from reb_action.model.fault import FaultCause
-from reb_action.model.manifest import Level, LogProof, Outcome
+from reb_action.model.manifest import CurveProof, Level, LogProof, Outcome
 from reb_action.model.report import ReportFaultKind
 from reb_action.model.verdict import ClaimKind
 from reb_action.results import page as results_page
@@ -149,6 +149,32 @@ def test_honest_trial_passes_what_applies(honest_trial):
         Level.C5: Outcome.PASSED,
     }
     assert verdict.result(Level.C0).reason == "3 not installed: numpy, tqdm, yaml"
+
+
+@pytest.mark.parametrize(
+    ("losses", "outcome", "reason"),
+    [
+        ("seed * 0.5 ** n", Outcome.PASSED, "the entry point ran and its proofs hold"),
+        ("0.5 ** n", Outcome.FAILED, "two seeds gave the same losses"),
+        ("time.time() * 0.5 ** (n + time.time() % 1)", Outcome.FAILED, "with the same seed differ"),
+        ("float(seed)", Outcome.FAILED, "a fall by at least 50% is asked for"),
+    ],
+)
+def test_losses_must_fall_and_depend_on_the_seed(
+    wanted, folder, mirror, tmp_path, losses, outcome, reason
+):
+    honest(folder)
+    code = "import spirals, time; seed = {seed}; print('imported', spirals.__doc__); "
+    code += f"[print('loss', {losses}) for n in range(20)]"
+    entrypoint = wanted.entrypoints[Level.C1]
+    curve = CurveProof(curve=r"^loss (\S+)$", at_least=20, falls=0.5, repeats=0.001)
+    entrypoint = replace(
+        entrypoint, argv=("{python}", "-c", code), proofs=(*entrypoint.proofs, curve)
+    )
+    wanted = replace(wanted, entrypoints={Level.C1: entrypoint})
+    options = options_of(wanted, folder, mirror, tmp_path / "results")
+    result = run(replace(options, levels=(Level.C1,))).result(Level.C1)
+    assert (result.outcome, reason in result.reason) == (outcome, True)
 
 
 def test_verdict_is_recomputed_byte_for_byte(finished):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from reb_action.model.quantity import count
 from reb_action.render import escape
+from reb_action.render.html.curve import plot_curve
 from reb_action.render.quantities import duration, size
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def _words(name: str) -> str:
 
 _FILTERS: Final = {
     "count_of": count,
+    "curve_plot": plot_curve,
     "duration": duration,
     "left_out": _left_out,
     "listed": _listed,
