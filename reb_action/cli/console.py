@@ -174,3 +174,11 @@ def show_scoreboard(board: "Scoreboard", *, as_json: bool) -> None:
         click.echo(documents.encode(board, kind="scoreboard").decode(), nl=False)
     else:
         print_scoreboard(board)
+
+
+def print_kept(folder: Path) -> None:
+    """Say how to go on with a trial whose sandbox was kept."""
+    click.echo(
+        f"The sandbox is kept. Measure it by a corrected manifest: reb probe {folder} C1"
+        f" --manifest FILE. Remove it: reb stop {folder}"
+    )

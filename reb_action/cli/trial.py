@@ -11,6 +11,7 @@ import click
 
 from reb_action.cli.groups import RunnerOptions, TrialOptions
 from reb_action.cli.options import (
+    FILE,
     FOLDER,
     as_json,
     deadline_option,
@@ -27,13 +28,21 @@ from reb_action.session.layout import SessionLayout
 
 if TYPE_CHECKING:
     from reb_action.judge.gate import FailOn
+    from reb_action.model.progress import Progress
 
 
 @click.command()
 @trial_options
 @live_option
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the sandbox for reb probe --manifest; remove it with reb stop.",
+)
 @as_json
-def run(*, trial: TrialOptions, runner: RunnerOptions, live: bool, as_json: bool) -> None:
+def run(
+    *, trial: TrialOptions, runner: RunnerOptions, live: bool, keep: bool, as_json: bool
+) -> None:
     """Run one trial of REPOSITORY (owner/name or manifest file)."""
     from reb_action.cli import arguments, console
     from reb_action.results import page
@@ -43,10 +52,12 @@ def run(*, trial: TrialOptions, runner: RunnerOptions, live: bool, as_json: bool
 
     options = arguments.make_trial(trial, runner)
     with console.show_progress(quiet=as_json) as tell:
-        verdict = trial_run.run(options, environ=os.environ, tell=tell, live=live)
+        verdict = trial_run.run(options, environ=os.environ, tell=tell, live=live, keep=keep)
     layout = SessionLayout(folder=options.folder)
     page.write_page(layout, verdict)
     console.show_verdict(verdict, as_json=as_json, folder=options.folder)
+    if keep and not as_json:
+        console.print_kept(options.folder)
     demand_result(verdict.agent_run, find_limits(layout))
 
 
@@ -117,17 +128,47 @@ def watch(folder: Path) -> None:
 @click.command()
 @folder_argument
 @click.argument("level", type=click.Choice(["C0", "C1", "C2", "C3", "C4"]))
+@click.option(
+    "--manifest",
+    type=FILE,
+    help="Measure by this corrected manifest, and write the verdict anew. Its results are marked,"
+    " and no record of the trial.",
+)
 @deadline_option
-def probe(folder: Path, level: str, ends_at: int | None) -> None:
+def probe(folder: Path, level: str, manifest: Path | None, ends_at: int | None) -> None:
     """Observe one LEVEL of the trial in FOLDER."""
     from reb_action.cli.console import print_level, show_progress
     from reb_action.trial import probe as trial_probe
     from reb_action.workflow import deadline
 
-    deadline.demand_time(find_trial(folder), Level(level), ends_at)
+    layout = find_trial(folder)
+    deadline.demand_time(layout, Level(level), ends_at)
     with show_progress(quiet=False) as tell:
-        result = trial_probe.probe_level(find_trial(folder), Level(level), tell=tell)
-    print_level(find_trial(folder), result)
+        if manifest is not None:
+            _amend(layout, manifest, tell)
+        result = trial_probe.probe_level(layout, Level(level), tell=tell)
+    if manifest is None:
+        print_level(layout, result)
+    else:
+        _show_amended(layout)
+
+
+def _amend(layout: SessionLayout, path: Path, tell: "Progress") -> None:
+    from reb_action.corpus import manifests
+    from reb_action.trial.amend import amend
+
+    amend(layout, manifests.load(path), tell=tell)
+
+
+def _show_amended(layout: SessionLayout) -> None:
+    """Write and print the verdict of a trial whose manifest was replaced."""
+    from reb_action.cli import console
+    from reb_action.results import page
+    from reb_action.session.verdict import conclude
+
+    verdict = conclude(layout)
+    page.write_page(layout, verdict)
+    console.show_verdict(verdict, as_json=False, folder=layout.folder)
 
 
 @click.command()

@@ -56,6 +56,7 @@ def judge(evidence: Evidence) -> Verdict:
         field_faults=_field_faults(report),
         prefix_bytes=seen.prefix_bytes if seen else None,
         evidence=evidence.hashes,
+        amended=evidence.amended,
     )
 
 

@@ -15,7 +15,8 @@ class Evidence:
     """Everything that a verdict rests on; None and absence say "not observed".
 
     `logs` are those of the run levels, cut to their heads and tails. `qualified_limits` are the
-    limits within which the known-good environment passed a level.
+    limits within which the known-good environment passed a level. `amended`: the manifest was
+    replaced after the agent had ended.
     """
 
     trial: Trial
@@ -30,3 +31,4 @@ class Evidence:
     observations: Mapping[Level, Observation] = field(default_factory=dict[Level, Observation])
     logs: Mapping[Level, str] = field(default_factory=dict[Level, str])
     hashes: Mapping[str, str] = field(default_factory=dict[str, str])
+    amended: bool = False

@@ -126,7 +126,8 @@ class Verdict:
 
     `evidence` maps each judged file to its SHA-256. `report_fault` is why the report blocks all
     levels; `field_faults` are its other violations of the contract. `survivors` are the processes
-    that the agent, or a command of the harness in its environment, left running.
+    that the agent, or a command of the harness in its environment, left running. `amended`: the
+    manifest was replaced after the agent had ended, so this is no record of the trial.
     """
 
     trial: str
@@ -150,6 +151,7 @@ class Verdict:
     shadowing: tuple[str, ...] = ()
     known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
     contestant: Contestant | None = None
+    amended: bool = False
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

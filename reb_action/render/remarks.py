@@ -18,7 +18,9 @@ def list_remarks(verdict: Verdict) -> Iterator[Remark]:
     """Yield the remarks for every channel; one without items is left out."""
     touched = tuple(f"{file.path} ({file.change})" for file in verdict.touched)
     faults = tuple(fault.message for fault in verdict.field_faults)
+    amended = ("measured by another manifest after the agent had ended: this is not a record",)
     remarks = (
+        Remark(label="Manifest", items=amended if verdict.amended else ()),
         Remark(label="Fields of report.json that break its contract", items=faults),
         Remark(label="Tracked files changed by the agent, restored for the probes", items=touched),
         Remark(label="Edited copies of the repository's modules", items=verdict.copies),

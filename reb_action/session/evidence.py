@@ -69,6 +69,7 @@ def read(layout: SessionLayout) -> Evidence:
         observations=dict(_observations(layout)),
         logs=dict(_logs(layout)),
         hashes=hashes(layout),
+        amended=begun.amended,
     )
 
 

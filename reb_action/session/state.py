@@ -80,6 +80,7 @@ class Session:
     """State between steps. `owner` called the steps; `busy` is the step that is at work.
 
     `qualified_limits` are the limits within which the known-good environment passed a level.
+    `amended`: the manifest was replaced after the agent had ended.
     """
 
     trial: Trial
@@ -91,6 +92,7 @@ class Session:
     phase: Phase = Phase.STARTING
     busy: Process | None = None
     qualified_limits: Mapping[Level, Limits] = field(default_factory=dict[Level, Limits])
+    amended: bool = False
 
 
 def load(layout: SessionLayout) -> Session:

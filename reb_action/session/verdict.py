@@ -20,6 +20,12 @@ UNSIGNED: Final = (
 )
 """The note on a folder without a checked signature."""
 
+AMENDED: Final = (
+    "measured by another manifest after the agent had ended (reb probe --manifest); this is not a"
+    " record: run a new trial"
+)
+"""Why a verdict of an amended trial counts nowhere."""
+
 _SPARED: Final = "trajectory/"
 
 
@@ -109,13 +115,17 @@ def _demand_same_evidence(written: Verdict, now: Verdict) -> None:
 
 
 def judged(layout: SessionLayout) -> Verdict | str:
-    """Return the verdict if verdict.json is what its evidence gives, or why it is not usable."""
+    """Return the verdict if verdict.json is what its evidence gives, or why it is not usable.
+
+    An amended trial has none that counts.
+    """
     try:
         if not layout.verdict.exists():
             return _absent(layout)
-        return judge_again(layout)
+        verdict = judge_again(layout)
     except RebError as error:
         return str(error)
+    return AMENDED if verdict.amended else verdict
 
 
 def _absent(layout: SessionLayout) -> str:

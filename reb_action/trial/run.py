@@ -20,11 +20,17 @@ from reb_action.trial.stop import stop
 
 
 def run(
-    options: Options, *, environ: Mapping[str, str], tell: Progress, live: bool = True
+    options: Options,
+    *,
+    environ: Mapping[str, str],
+    tell: Progress,
+    live: bool = True,
+    keep: bool = False,
 ) -> Verdict:
-    """Run all phases in one process; in any case it ends with a verdict and without a sandbox.
+    """Run all phases in one process; in any case it ends with a verdict.
 
-    With `live` each turn of the agent is shown as it ends.
+    With `live` each turn of the agent is shown as it ends. With `keep` the sandbox stays, for
+    `reb probe`; otherwise, and after an error, it is removed.
     """
     layout = SessionLayout(folder=options.folder.absolute())
     # Not below: a start that is refused must not touch the trial that has the folder.
@@ -36,12 +42,14 @@ def run(
                 _observed(layout, level, tell)
         verdict = conclude_trial(layout, tell=tell)
         _told(verdict.result(Level.C5), tell)
-        return verdict
-    except Exception:
-        conclude_trial(layout, tell=tell)
-        raise
-    finally:
+    except BaseException as error:
+        if isinstance(error, Exception):
+            conclude_trial(layout, tell=tell)
         _stopped(layout, tell)
+        raise
+    if not keep:
+        _stopped(layout, tell)
+    return verdict
 
 
 def conclude_trial(layout: SessionLayout, *, tell: Progress) -> Verdict:
