@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from reb_action import documents
 from reb_action.agents.catalogue import agent
@@ -73,10 +74,10 @@ def _list_origins(manifest: Manifest, environ: Mapping[str, str]) -> tuple[str, 
     """Return the servers that may have a pinned commit, in the order in which they are asked.
 
     The corpus is on github.com. A manifest of the user's own may describe a repository of the
-    server that runs the job.
+    server that runs the job; a server without TLS is not asked, and a mirror can still have it.
     """
     server = read_server_url(environ)
-    if server is None or manifests.in_corpus(manifest):
+    if server is None or urlsplit(server).scheme != "https" or manifests.in_corpus(manifest):
         return (GITHUB,)
     return tuple(dict.fromkeys((server, GITHUB)))
 

@@ -187,7 +187,7 @@ def _conclude(
     done, broken, left = map(len, (result.done, result.broken, result.remaining))
     click.echo(f"{count(done, 'trial')} done, {broken} broken, {left} left")
     if outlook is not None and result.skipped:
-        click.echo(log(keep_stop(folder, outlook, result.skipped, found), limit=2000))
+        click.echo(keep_stop(folder, outlook, result.skipped, found))
     if result.remaining:
         raise DeadlineError(
             f"no time left in this job for {', '.join(result.remaining)}; run them in another job"

@@ -43,12 +43,13 @@ def make_outlook(
 
 def keep_stop(folder: Path, outlook: "Outlook", skipped: tuple[str, ...], found: Found) -> str:
     """Write why trials were left out; return it in a sentence."""
-    from reb_action.results.early_stop import make_stop, tell_stop, write_stop
+    from reb_action.render.early_stop import stop_line
+    from reb_action.results.early_stop import make_stop, write_stop
 
     done = [judged for judged in found.values() if isinstance(judged, Verdict)]
     stop = make_stop(outlook.explain(), skipped, done)
     write_stop(folder, stop)
-    return tell_stop(stop)
+    return stop_line(stop)
 
 
 def explain_regression(outlook: "Outlook", found: Found) -> str | None:

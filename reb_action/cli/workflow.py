@@ -126,8 +126,8 @@ def plan(
     """Generate the job matrix.
 
     A plan that cannot run, or cannot run safely, is a usage error. With --sequential the attempts
-    of a contestant at a repository share a job, and the base is written to base.json beside the
-    plan, for which a token is needed.
+    of a contestant at a repository share a job. The base of a sequential run, and one that is a
+    path, is written to base.json beside the plan; other bases than a path need a token.
     """
     from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
@@ -144,14 +144,19 @@ def plan(
     plan_file.write_plan(planned, path)
     counts = {"count": str(len(planned.entries)), "trials": str(len(planned.trials))}
     outputs = {"entries": plan_file.entries_json(planned), **counts, "plan": str(path)}
-    if options.sequential and planned.trials:
+    # The report's job does not check the caller's repository out, and has no such path.
+    if planned.trials and (options.sequential or (base and Path(base).exists())):
         make_base = publisher.Job(
             environ=os.environ,
             token=token,
             options=make_publish_options("off", "off", leaderboard=False, key=key, base=base),
             fail_on=fail_on,
         )
-        outputs["base"] = str(publisher.write_base(make_base, path, levels=runner.levels))
+        outputs["base"] = str(
+            publisher.write_base(
+                make_base, path, levels=runner.levels, sequential=options.sequential
+            )
+        )
     commands.write_outputs(runner_context, outputs)
     sizes = (
         f"job output {platform_limits.measure_output(planned):,} bytes in UTF-16, longest list of"

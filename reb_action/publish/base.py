@@ -11,6 +11,7 @@ from reb_action.github import event
 from reb_action.github.api.client import Client
 from reb_action.judge.gate import FailOn
 from reb_action.model.comparison import ContestantComparison, Regression
+from reb_action.model.plan import Plan
 from reb_action.model.quantity import count
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Verdict
@@ -25,7 +26,7 @@ from reb_action.render.markdown.failures import explain_row
 from reb_action.render.markdown.run_report import BaseComparison, RunReport
 from reb_action.results.comparison import read_place
 from reb_action.score.base import CellChange, compare_with_base, find_failed, list_broken
-from reb_action.workflow.sequential import Outlook, make_rule
+from reb_action.workflow.sequential import Outlook, Rule, make_rule
 
 _TAG: Final = re.compile(r"tag:([\w.][\w./-]{0,199})", re.ASCII)
 _RUN: Final = re.compile(r"run:(\d{1,20})")
@@ -90,7 +91,10 @@ def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> s
     stop = results.collected.stop
     if stop is None or fail_on.regression is None:
         return ""
-    outlook = make_outlook(base, results, fail_on)
+    outlook = make_outlook(base, results.plan, make_rule(fail_on, results.levels))
+    for name, judged in results.collected.found.items():
+        if isinstance(judged, Verdict):
+            outlook.record(name, judged)
     if outlook.answer() is not None:
         return ""
     return (
@@ -99,19 +103,11 @@ def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> s
     )
 
 
-def make_outlook(base: Scoreboard, results: RunResults, fail_on: FailOn) -> Outlook:
-    """Return what the trials of a run without a result can still change."""
-    models = {one.contestant.id: one.model for one in results.plan.contestants}
-    outlook = Outlook(
-        base,
-        [trial.id for trial in results.plan.trials],
-        [name for name, model in models.items() if model is not None] or list(models),
-        make_rule(fail_on, results.levels),
-    )
-    for name, judged in results.collected.found.items():
-        if isinstance(judged, Verdict):
-            outlook.record(name, judged)
-    return outlook
+def make_outlook(base: Scoreboard, plan: Plan, rule: Rule) -> Outlook:
+    """Return what the trials of a plan can change."""
+    models = {one.contestant.id: one.model for one in plan.contestants}
+    tested = [name for name, model in models.items() if model is not None] or list(models)
+    return Outlook(base, [trial.id for trial in plan.trials], tested, rule)
 
 
 def find_base(

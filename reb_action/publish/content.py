@@ -17,7 +17,6 @@ from reb_action.render.markdown.comment import write_comment
 from reb_action.render.markdown.run_report import BaseComparison, RunReport
 from reb_action.render.markdown.sections import is_fine
 from reb_action.results.collection import Collected
-from reb_action.results.early_stop import tell_stop
 from reb_action.score.base import has_changes
 
 TRIAL_CHECKS: Final = 50
@@ -56,16 +55,11 @@ def make_report(
         unverified=run.occasion.fork,
         base=base,
         evidence=run.evidence,
-        stop=tell_early_stop(run),
+        stop=run.collected.stop,
         files={
             trial.id: path for trial in run.plan.trials if (path := find_file(trial)) is not None
         },
     )
-
-
-def tell_early_stop(run: RunResults) -> str:
-    """Return why a run ended early and what that saved, "" if it did not."""
-    return "" if run.collected.stop is None else tell_stop(run.collected.stop)
 
 
 def find_file(trial: PlannedTrial) -> str | None:

@@ -20,6 +20,7 @@ from reb_action.model.event import Occasion
 from reb_action.model.github import Effect, Pacing
 from reb_action.model.manifest import Level
 from reb_action.model.progress import Progress
+from reb_action.model.scoreboard import Scoreboard
 from reb_action.publish import content, delivery, run
 from reb_action.publish.base import NO_BOARD, explain_regression, find_base, make_outlook
 from reb_action.publish.board_state import Leaderboard
@@ -30,7 +31,10 @@ from reb_action.publish.leaderboard import Base
 from reb_action.publish.options import ChecksMode, CommentMode, PublishOptions
 from reb_action.render.escape import log
 from reb_action.render.markdown.changes import change_summary
+from reb_action.results import plan_file
+from reb_action.results.comparison import read_place
 from reb_action.workflow import report
+from reb_action.workflow.sequential import make_rule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,8 +104,9 @@ def publish_other_run(
         yield delivery.unread(str(error))
         return
     yield from (delivery.fault("read an artifact", fault) for fault in faults)
-    stop = content.tell_early_stop(run_results)
-    report.write_board_summary(run_results.board, context, scoring=job.fail_on.scoring, stop=stop)
+    report.write_board_summary(
+        run_results.board, context, scoring=job.fail_on.scoring, stop=run_results.collected.stop
+    )
     yield from _send(job, client, run_results)
 
 
@@ -164,22 +169,31 @@ def check_regression(
     return explain_regression(of_run)
 
 
-def write_base(job: Job, path: Path, *, levels: tuple[Level, ...]) -> Path:
+def write_base(job: Job, path: Path, *, levels: tuple[Level, ...], sequential: bool) -> Path:
     """Write the base of a planned run next to its plan, as base.json; return the file.
 
-    Raises UsageError without a base, or if no result could fail the run against it.
+    Raises UsageError without a base, or if a sequential run could not fail against it.
     """
+    place = Path(job.options.base)
+    board = read_place(place) if job.options.base and place.exists() else _fetch_base(job, path)
+    if sequential:
+        plan = plan_file.read_plan(path)
+        make_outlook(board, plan, make_rule(job.fail_on, levels)).demand_open()
+    base = path.with_name("base.json")
+    documents.write(base, board, kind="scoreboard")
+    return base
+
+
+def _fetch_base(job: Job, path: Path) -> Scoreboard:
+    """Return the base of a planned run from GitHub; raises UsageError without one."""
     occasion = event.read_current_run(job.environ)
     client = _client(job)
     with TemporaryDirectory() as scratch:
-        results = run.read_this_run(path, Path(scratch) / "none", occasion, levels=levels)
+        results = run.read_this_run(path, Path(scratch) / "none", occasion, levels=())
         found = find_base(job.options, _board(job, Path(scratch)), client, results)
     if not isinstance(found, Base):
-        raise UsageError(f"--sequential has nothing to compare with: {found or NO_BOARD}")
-    make_outlook(found.board, results, job.fail_on).demand_open()
-    base = path.with_name("base.json")
-    documents.write(base, found.board, kind="scoreboard")
-    return base
+        raise UsageError(f"there is no base to compare with: {found or NO_BOARD}")
+    return found.board
 
 
 def _send(job: Job, client: Client, results: RunResults) -> Iterator[WriteResult]:

@@ -7,9 +7,7 @@ from typing import Final
 
 from reb_action import documents
 from reb_action.model.plan import EarlyStop
-from reb_action.model.quantity import count
 from reb_action.model.verdict import Verdict
-from reb_action.render.quantities import dollars, duration
 
 NAME: Final = "early-stop.json"
 """The file, next to the folders of the trials."""
@@ -45,17 +43,6 @@ def read_stops(folders: Sequence[Path]) -> Iterator[EarlyStop]:
         for path in (*folder.glob(NAME), *sorted(folder.glob(f"*/{NAME}"))):
             if not (path.parent / "session.json").exists():
                 yield documents.read(path, EarlyStop, kind="early_stop")
-
-
-def tell_stop(stop: EarlyStop) -> str:
-    """Return in a sentence what a job left out, why, and what that saved."""
-    saved = [
-        *([f"{duration(stop.seconds)} of agents"] if stop.seconds is not None else ()),
-        *([dollars(stop.cost_usd)] if stop.cost_usd else ()),
-    ]
-    about = f", which saved about {' and '.join(saved)}" if saved else ""
-    skipped, planned = len(stop.skipped), count(stop.ran + len(stop.skipped), "trial")
-    return f"Stopped early: {stop.answer}. {skipped} of {planned} did not run{about}."
 
 
 def join_stops(stops: Sequence[EarlyStop]) -> EarlyStop | None:

@@ -8,14 +8,15 @@ from reb_action.github.commands import SUMMARY_BYTES, format_warning, write_outp
 from reb_action.github.context import Context
 from reb_action.judge.gate import FailOn
 from reb_action.model.manifest import Level
+from reb_action.model.plan import EarlyStop
 from reb_action.model.progress import Progress
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring, Verdict
+from reb_action.render.early_stop import stop_line
 from reb_action.render.escape import log
 from reb_action.render.markdown.scoreboard import board_summary
 from reb_action.results import collection, plan_file
 from reb_action.results.collection import Collected
-from reb_action.results.early_stop import tell_stop
 from reb_action.results.scoreboard import make_board
 from reb_action.session import verdict
 
@@ -34,13 +35,13 @@ def report_run(
     collected = collection.collect((folder,), plan)
     board = make_board(collected, plan, levels=levels)
     closed = collection.explain_failure(collected.found, levels, fail_on)
-    stop = "" if collected.stop is None else tell_stop(collected.stop)
+    stop = collected.stop
     write_board_summary(board, context, scoring=fail_on.scoring, closed=closed, stop=stop)
     _write(path, board, collected, context, tell)
     planned = len(collected.found)
     tell(f"{len(board.trials)} of {planned} planned trials have a verdict")
-    if stop:
-        tell(log(stop, limit=2000))
+    if stop is not None:
+        tell(stop_line(stop))
     for name in board.run_again:
         tell(f"run again: {log(name)}")
     return closed
@@ -52,7 +53,7 @@ def write_board_summary(
     *,
     scoring: Scoring,
     closed: str | None = None,
-    stop: str = "",
+    stop: EarlyStop | None = None,
 ) -> None:
     """Append a scoreboard to the job summary, shortened to the runner's limit."""
     limit = SUMMARY_BYTES

@@ -115,9 +115,9 @@ class Outlook:
         word = self._rule.regression
         failing = list(self._explain_failing())
         if failing:
-            return f"`fail-on: {word}` fails: {'; '.join(failing[:_NAMES])}"
+            return f"fail-on: {word} fails: {'; '.join(failing[:_NAMES])}"
         passes = self.answer() is Answer.PASSES
-        return f"`fail-on: {word}` passes" if passes else f"`fail-on: {word}` is not decided"
+        return f"fail-on: {word} {'passes' if passes else 'is not decided'}"
 
     def choose(self, waiting: Sequence[str]) -> str | None:
         """Return the trial to run next, or None if no waiting one can change the answer.

@@ -123,6 +123,8 @@ def test_pinned_commit_is_looked_for_on_the_server_of_the_job(monkeypatch):
     own = options_of(str(DEMO / "manifest.yaml"))
     assert own.origins == ("https://git.example.org", "https://github.com")
     assert options_of("alephpi/Texo").origins == ("https://github.com",)
+    monkeypatch.setenv("GITHUB_SERVER_URL", "http://git.example.org")
+    assert options_of(str(DEMO / "manifest.yaml")).origins == ("https://github.com",)
 
 
 def options_of(repository):

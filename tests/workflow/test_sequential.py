@@ -13,7 +13,8 @@ from reb_action.errors import UsageError
 from reb_action.judge.gate import parse_fail_on
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.plan import EarlyStop
-from reb_action.results.early_stop import NAME, join_stops, read_stops, tell_stop
+from reb_action.render.early_stop import stop_line
+from reb_action.results.early_stop import NAME, join_stops, read_stops
 from reb_action.score.outlook import Answer
 from reb_action.workflow.sequential import Outlook, make_rule
 from tests.act.act_consumer import HERE, make_mirror
@@ -69,14 +70,14 @@ def play(word, base, outcomes, **options):
 def test_one_pass_of_each_repository_is_enough_for_no_broken_cell():
     ran, outlook = play("broken", [P, P, F], lambda _: P, attempts=3)
     assert (ran, outlook.answer()) == (["01", "11"], Answer.PASSES)
-    assert outlook.explain() == "`fail-on: broken` passes"
+    assert outlook.explain() == "fail-on: broken passes"
 
 
 def test_a_suspect_repository_goes_on_first_and_ends_the_run():
     ran, outlook = play("broken", [P] * 4, lambda name: F if "__r1." in name else P, attempts=3)
     assert ran == ["01", "11", "12", "13"]
     assert outlook.explain() == (
-        "`fail-on: broken` fails: codex-gpt-5-1-codex broke C1 of acme/r1 (1 of 1 → 0 of 3)"
+        "fail-on: broken fails: codex-gpt-5-1-codex broke C1 of acme/r1 (1 of 1 → 0 of 3)"
     )
 
 
@@ -90,7 +91,7 @@ def test_a_regression_that_is_certain_ends_the_run():
     # Six repositories at a half or less, whatever their second attempts give: p = 2 / 2^6.
     assert ran == [f"{number}1" for number in range(6)]
     assert outlook.explain() == (
-        "`fail-on: regression` fails: codex-gpt-5-1-codex is worse than the base at C1"
+        "fail-on: regression fails: codex-gpt-5-1-codex is worse than the base at C1"
     )
 
 
@@ -107,8 +108,8 @@ def test_what_no_result_can_fail_is_refused():
 
 def test_several_stops_are_told_as_one(tmp_path):
     stops = [
-        EarlyStop(answer="`fail-on: broken` passes", skipped=("a", "b"), ran=1, seconds=60.0),
-        EarlyStop(answer="`fail-on: broken` fails: x", skipped=("c",), ran=2, cost_usd=1.5),
+        EarlyStop(answer="fail-on: broken passes", skipped=("a", "b"), ran=1, seconds=60.0),
+        EarlyStop(answer="fail-on: broken fails: x", skipped=("c",), ran=2, cost_usd=1.5),
     ]
     for number, stop in enumerate(stops):
         folder = tmp_path / f"reb.k.{number}.a1"
@@ -119,8 +120,8 @@ def test_several_stops_are_told_as_one(tmp_path):
     (tmp_path / "trial" / "session.json").touch()
     (tmp_path / "trial" / NAME).write_text("{}")
     joined = join_stops(tuple(read_stops([tmp_path])))
-    assert tell_stop(joined) == (
-        "Stopped early: `fail-on: broken` fails: x. 3 of 6 trials did not run, which saved about"
+    assert stop_line(joined) == (
+        "Stopped early: fail-on: broken fails: x. 3 of 6 trials did not run, which saved about"
         " 1 min 0 s of agents and $1.50."
     )
 
@@ -144,7 +145,7 @@ def test_a_batch_stops_early_and_says_what_it_saved(tmp_path):
     against = ("--base", "base", "--fail-on", "broken", "--sequential")
     clean = run_batch(tmp_path, "honest", "clean", *against, "--attempts", "3")
     assert (clean.returncode, clean.stderr.count("begins")) == (0, 2), clean.stderr
-    assert "Stopped early: `fail-on: broken` passes. 4 of 6 trials did not run" in clean.stdout
+    assert "Stopped early: fail-on: broken passes. 4 of 6 trials did not run" in clean.stdout
     broken = run_batch(tmp_path, "broken", "broken", *against)
     assert (broken.returncode, broken.stderr.count("begins")) == (7, 1), broken.stderr
     assert "1 of 2 trials did not run, which saved about" in broken.stdout

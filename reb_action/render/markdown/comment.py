@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from reb_action.model.github import COMMENT_CHARACTERS, MARKER_CHARACTERS
+from reb_action.render.early_stop import stop_markdown
 from reb_action.render.escape import markdown
 from reb_action.render.markdown import sections
 from reb_action.render.markdown.changes import advice, change_blocks, count_changes, headlines
@@ -101,7 +102,7 @@ def _blocks(report: RunReport, stage: Stage) -> Iterator[str]:
     first, *others = headlines(report)
     yield f"### {first}"
     yield from (f"**{line}**" for line in others)
-    early = (markdown(report.stop, limit=WHOLE),) if report.stop else ()
+    early = () if report.stop is None else (stop_markdown(report.stop),)
     yield "\n\n".join((*early, *advice(report), sections.headline(report)))
     yield sections.table(sections.agent_rows(report))
     yield _LEGEND

@@ -7,6 +7,7 @@ from reb_action.judge.gate import FailOn
 from reb_action.model.comparison import ContestantComparison
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level
+from reb_action.model.plan import EarlyStop
 from reb_action.model.scoreboard import Scoreboard
 
 
@@ -33,7 +34,7 @@ class RunReport:
     `unverified`: the run used a workflow of a fork, which may have changed the results. `files`
     maps a trial to the file of the repository that describes it, if there is one; `evidence` maps
     a trial to the URL of its artifact, where that is known. `stop` is why the run ended early,
-    "" if it did not.
+    None if it did not.
     """
 
     key: str
@@ -47,7 +48,7 @@ class RunReport:
     base: BaseComparison = field(default_factory=BaseComparison)
     files: Mapping[str, str]
     evidence: Mapping[str, str] = field(default_factory=dict[str, str])
-    stop: str = ""
+    stop: EarlyStop | None = None
 
     @property
     def planned(self) -> int:

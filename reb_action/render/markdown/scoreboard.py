@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from reb_action.model.plan import EarlyStop
 from reb_action.model.scoreboard import Scoreboard
 from reb_action.model.verdict import Scoring
+from reb_action.render.early_stop import stop_markdown
 from reb_action.render.escape import markdown
 from reb_action.render.shares import LEGEND
 from reb_action.render.tables import (
@@ -20,7 +22,12 @@ from reb_action.render.tables import (
 
 
 def board_summary(
-    board: Scoreboard, *, scoring: Scoring, closed: str | None, limit_bytes: int, stop: str = ""
+    board: Scoreboard,
+    *,
+    scoring: Scoring,
+    closed: str | None,
+    limit_bytes: int,
+    stop: EarlyStop | None = None,
 ) -> str:
     """Return the results, led by one scoring; a table that does not fit leaves only its title.
 
@@ -29,7 +36,7 @@ def board_summary(
     the list of trials.
     """
     failed = () if closed is None else (f"Failed by `fail-on`: {markdown(closed)}",)
-    early = (markdown(stop),) if stop else ()
+    early = () if stop is None else (stop_markdown(stop),)
     begin = ("## researchenvbench", headline(board), *early, *failed, LEGEND)
     tables = [standings(board, scoring), standings(board, other(scoring))]
     tables += [run_again(board)] if board.run_again else []
