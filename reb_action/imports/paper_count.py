@@ -7,6 +7,8 @@ imports, wherever they stand in a file; the standard library and local names cou
 
 import ast
 import warnings
+from collections import deque
+from collections.abc import Iterator
 from typing import Final
 
 EXCLUDED_COMPONENTS: Final = frozenset(
@@ -27,6 +29,9 @@ EXCLUDED_COMPONENTS: Final = frozenset(
 )
 """A tracked path with any of these components is not counted."""
 
+# In the order of the fields of `ast`.
+_BLOCKS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
+
 LIMIT_SOURCE_BYTES: Final = 4 * 1024 * 1024
 """A larger source is not parsed: it would cost minutes and gigabytes, and is never hand-written."""
 
@@ -44,7 +49,7 @@ def imported_names(source: bytes) -> frozenset[str]:
     tree = parse(source.decode("utf-8", "replace"))
     if tree is None:
         return frozenset()
-    return frozenset(name for node in ast.walk(tree) for name in _names(node))
+    return frozenset(name for node in walk_statements(tree) for name in _names(node))
 
 
 def import_statements(source: bytes) -> tuple[str, ...]:
@@ -52,9 +57,23 @@ def import_statements(source: bytes) -> tuple[str, ...]:
     tree = parse(source.decode("utf-8", "replace").removeprefix("\ufeff"))
     if tree is None:
         return ()
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    every = walk_statements(tree)
+    nodes = (node for node in every if isinstance(node, ast.Import | ast.ImportFrom))
     texts = (ast.unparse(node) for node in nodes if not _is_of_the_future(node))
     return tuple(dict.fromkeys(texts))
+
+
+def walk_statements(root: ast.AST) -> Iterator[ast.AST]:
+    """Yield `root` and all statements below it, in the order of `ast.walk`.
+
+    Nearly all nodes of a file belong to expressions, which contain no statement.
+    """
+    waiting = deque([root])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for name in _BLOCKS:
+            waiting.extend(getattr(node, name, ()))
 
 
 def parse(text: str) -> ast.Module | None:

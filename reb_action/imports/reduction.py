@@ -21,7 +21,7 @@ from reb_action.imports.conditions import (
     reduced_iterable,
     reduced_subject,
 )
-from reb_action.imports.paper_count import parse
+from reb_action.imports.paper_count import parse, walk_statements
 from reb_action.imports.text import physical_lines, segment
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
@@ -185,7 +185,7 @@ def _case(case: ast.match_case) -> str:
 def _has_import(node: ast.stmt) -> bool:
     return any(
         isinstance(inner, ast.Import) or (isinstance(inner, ast.ImportFrom) and not inner.level)
-        for inner in ast.walk(node)
+        for inner in walk_statements(node)
     )
 
 

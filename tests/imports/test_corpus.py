@@ -117,6 +117,6 @@ def pinned(manifest: Manifest, folder: Path) -> Source:
     nowhere = (folder.parent / "nowhere").as_uri()
     try:
         mirror = Path(MIRRORS or "")
-        return checkout(manifest, folder=folder, mirror=mirror, origin=nowhere, tell=print)
+        return checkout(manifest, folder=folder, mirror=mirror, origins=(nowhere,), tell=print)
     except SourceError as error:
         pytest.skip(f"no mirror has it: {error}")

@@ -16,6 +16,7 @@ from reb_action.imports import (
     read_unresolved,
     sufficient_source,
 )
+from reb_action.imports.paper_count import walk_statements
 from tests.support.programs import program
 
 UNPARSABLE = {
@@ -256,3 +257,12 @@ def test_a_file_at_which_pyright_failed_is_not_taken_for_one_without_imports():
     failed = {"message": 'An internal error occurred while type checking file "a.py": stack'}
     with pytest.raises(ToolchainError, match=r"^it failed on a file of the repository$"):
         read_unresolved(document(failed))
+
+
+def test_statements_are_walked_as_by_ast():
+    text = "try:\n import a\nexcept E:\n import b\nelse:\n x = lambda: 1 if y else 2\n"
+    text += "finally:\n pass\nmatch x:\n case 1:\n  import c\nfor _ in x: import e\n"
+    text += "async def f():\n class C:\n  import d\n"
+    tree = ast.parse(text)
+    kinds = (ast.Module, ast.stmt, ast.ExceptHandler, ast.match_case)
+    assert list(walk_statements(tree)) == [n for n in ast.walk(tree) if isinstance(n, kinds)]

@@ -26,7 +26,7 @@ def answers(slug: str, mirrors: Path) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         nowhere = Path(folder, "nowhere").as_uri()
         place = Path(folder, "it")
-        source = checkout(manifest, folder=place, mirror=mirrors, origin=nowhere, tell=_tell)
+        source = checkout(manifest, folder=place, mirror=mirrors, origins=(nowhere,), tell=_tell)
         files = repository_files(source)
         owned = owners(files, version=(3, 11))
         seen = hashlib.sha256(repr(sorted(files_for_pyright(source, files).items())).encode())
