@@ -24,7 +24,7 @@ from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
 
 AGENTS: Final = (
-    *("nop", "replay", "command", "pip", "uv"),
+    *("nop", "replay", "command", "pip", "uv", "documented"),
     *("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent", "nexau"),
     "nexau-paper",
 )

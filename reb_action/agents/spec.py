@@ -8,9 +8,10 @@ from reb_action.model.agent import Dialect
 
 
 class Need(StrEnum):
-    """The requirements of an agent on its sandbox."""
+    """The requirements of an agent on its sandbox, or on the manifest."""
 
     NETWORK = "network"
+    SETUP = "setup"
 
 
 class Takes(StrEnum):

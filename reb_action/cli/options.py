@@ -182,8 +182,8 @@ gate_options = pass_group(
         "--fail-on",
         default="invalid",
         help="What fails the job: never, invalid (a fault of reb or the runner, or a missing"
-        " trial), any, regression or broken (against the base), or levels that must pass,"
-        " separated by commas.",
+        " trial), any, regression or broken (against the base), or what must pass:"
+        " levels, and setup (the agent documented), separated by commas.",
     ),
     option(
         "--scoring",

@@ -9,6 +9,7 @@ from reb_action.judge.honesty import audit_report, judge_honesty
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
 from reb_action.judge.limit_hits import judge_limit_hits
+from reb_action.judge.setup import judge_setup
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level, Outcome
@@ -31,6 +32,7 @@ def judge(evidence: Evidence) -> Verdict:
     """Return the verdict; equal evidence gives an equal verdict."""
     results = tuple(judge_level(evidence, spec.level) for spec in LEVELS if spec.judge)
     claims = audit_report(evidence, {result.level: result for result in results})
+    setup = judge_setup(evidence, results)
     report = evidence.report
     seen = evidence.interpreter
     known = evidence.freeze.known_hooks if evidence.freeze else dict[str, str]()
@@ -41,6 +43,7 @@ def judge(evidence: Evidence) -> Verdict:
         agent=evidence.trial.agent,
         attempt=evidence.trial.attempt,
         contestant=evidence.trial.contestant,
+        setup=setup,
         reb=__version__,
         agent_run=evidence.agent_run,
         report_fault=None if report is None else find_blocking_fault(report),

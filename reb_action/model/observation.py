@@ -221,13 +221,31 @@ class Rank:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StageObservation:
+    """One run of a stage of the manifest; `tail` is the end of its log.
+
+    `fault` is why the run does not count.
+    A stage has no decoy run: it follows C1, whose proofs are checked with one.
+    """
+
+    name: str
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    proofs: tuple[ProofObservation, ...]
+    tail: str = ""
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunObservation:
     """C1, C3, C4: one run of an entry point; `fault`: why it could not be started.
 
     `survivors` are the names of processes that were still running when the real run or the decoy
     run had ended. `invalid`: what prevented the measurement. `restored` are the tracked files that
     were restored before the run, `changed` those that changed during it and were restored after it.
-    `launches` is None if no count was requested.
+    `launches` is None if no count was requested. `stages` are the manifest's, at C1 after a run
+    whose proofs hold.
     """
 
     argv: tuple[str, ...]
@@ -247,6 +265,7 @@ class RunObservation:
     changed: tuple[Touched, ...] = ()
     launches: Launches | None = None
     hits: LimitHits | None = None
+    stages: tuple[StageObservation, ...] = ()
 
 
 Observation = ImportsObservation | CudaObservation | RunObservation

@@ -120,6 +120,29 @@ class LevelResult:
         return self.outcome is Outcome.INVALID and self.reason == UNASKED
 
 
+class SetupAnswer(StrEnum):
+    """Whether the repository's own instructions still work, and if not, where they end."""
+
+    WORKS = "works"
+    INSTALL_FAILED = "install_failed"
+    COMMAND_FAILED = "command_failed"
+    STAGE_FAILED = "stage_failed"
+    OLDER_PYTHON = "older_python"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetupResult:
+    """The answer of the agent documented; `reason` has the line that decides.
+
+    `python` is the version that was measured: the sandbox's own, or an older one.
+    """
+
+    answer: SetupAnswer
+    reason: str
+    python: str = ""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """The verdict on a trial: a pure function of the artifact, independent of the time.
@@ -128,6 +151,7 @@ class Verdict:
     levels; `field_faults` are its other violations of the contract. `survivors` are the processes
     that the agent, or a command of the harness in its environment, left running. `amended`: the
     manifest was replaced after the agent had ended, so this is no record of the trial.
+    `setup` is the answer of the agent documented; other agents have none.
     """
 
     trial: str
@@ -152,6 +176,7 @@ class Verdict:
     known_hooks: Mapping[str, str] = field(default_factory=dict[str, str])
     contestant: Contestant | None = None
     amended: bool = False
+    setup: SetupResult | None = None
 
     def result(self, level: Level) -> LevelResult:
         """Return the result of one level; every level has one."""

@@ -30,6 +30,7 @@ from reb_action.probe.run_request import (
     read_rank_logs,
     remove_nonce,
 )
+from reb_action.probe.stages import observe_stages
 from reb_action.probe.supervisor import supervise
 from reb_action.redaction import redact
 from reb_action.sandbox.protocol import Output
@@ -75,6 +76,7 @@ def observe_run(
         _describe_run(entry, real, decoy, gpus),
         changed=changed,
         launches=_sum_up(real, decoy, obstacle) if entry.has_ranks else None,
+        stages=observe_stages(entry, _run) if level is Level.C1 and real.holds else (),
     )
     return _count_again(entry, observation), real.seen.log
 

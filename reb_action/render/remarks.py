@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reb_action.judge.gate import describe_answer
 from reb_action.model.verdict import Verdict
 
 
@@ -19,7 +20,10 @@ def list_remarks(verdict: Verdict) -> Iterator[Remark]:
     touched = tuple(f"{file.path} ({file.change})" for file in verdict.touched)
     faults = tuple(fault.message for fault in verdict.field_faults)
     amended = ("measured by another manifest after the agent had ended: this is not a record",)
+    setup = verdict.setup
+    answer = () if setup is None else (f"{describe_answer(setup.answer)}: {setup.reason}",)
     remarks = (
+        Remark(label="The repository's own instructions", items=answer),
         Remark(label="Manifest", items=amended if verdict.amended else ()),
         Remark(label="Fields of report.json that break its contract", items=faults),
         Remark(label="Tracked files changed by the agent, restored for the probes", items=touched),

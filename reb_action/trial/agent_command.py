@@ -1,7 +1,7 @@
 """The agent's command: its task, its access to the model, and its run to an end or a limit."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reb_action.agents.catalogue import agent
 from reb_action.agents.environment import proxied, settings
@@ -20,7 +20,8 @@ from reb_action.agents.run.prompt import (
     write_prompt,
     write_resume_note,
 )
-from reb_action.agents.spec import AgentLimits, AgentSpec, Task
+from reb_action.agents.setup_plan import write_setup
+from reb_action.agents.spec import AgentLimits, AgentSpec, Need, Task
 from reb_action.model.agent import Interruption, Key, Protocol, Tally
 from reb_action.model.progress import Progress
 from reb_action.sandbox.protocol import Kind, Sandbox
@@ -55,6 +56,9 @@ def run_command(
 ) -> EndedAgent:
     """Run the agent to its end, its deadline or a limit, and return how it ended."""
     spec = agent(session.agent.name, argument=session.agent.argument)
+    if Need.SETUP in spec.needs:
+        setup = write_setup(session.trial.manifest, layout.source)
+        spec = replace(spec, files=(*spec.files, setup))
     task = make_task(sandbox, session, spec)
     view = LiveView(tell, shows_turns=live)
     seconds = plan.progress.seconds

@@ -194,7 +194,7 @@ def limit_size(observation: Observation, kind: str) -> Observation:
         case RunObservation():
             witness = _bare(bare.witness)
             cut = replace(bare, proofs=(), restored=(), changed=(), ranks=(), witness=witness)
-            return replace(cut, decoy=None)
+            return replace(cut, decoy=None, stages=())
         case CudaObservation():
             return replace(bare, frameworks=(), witness=_bare(bare.witness))
         case ImportsObservation():

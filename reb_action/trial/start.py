@@ -11,7 +11,8 @@ from reb_action.agents import install
 from reb_action.agents.catalogue import agent
 from reb_action.agents.contestant import identify
 from reb_action.agents.environment import installation_settings
-from reb_action.agents.spec import AgentSpec
+from reb_action.agents.setup_plan import write_setup
+from reb_action.agents.spec import AgentSpec, Need
 from reb_action.corpus.manifests import in_corpus
 from reb_action.corpus.qualification import find_limits
 from reb_action.errors import UsageError
@@ -113,6 +114,8 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
     checkout = _check_out(options, layout, tell)
     entrypoints.demand_entrypoints(options.manifest, checkout)
     _name_wrong_total(options.manifest, checkout, tell)
+    if Need.SETUP in agent(options.agent.name, argument=options.agent.argument).needs:
+        write_setup(options.manifest, checkout.folder)
     state.save(layout, _with_imports(begun, checkout))
     sandbox.put(sandbox.layout.repository, source_archive.pack_source(checkout))
     return state.advance(layout, Phase.STARTED)

@@ -33,7 +33,9 @@ def level_seconds(manifest: Manifest, level: Level) -> int:
     """Return the maximum duration of a level's step."""
     entrypoint = manifest.entrypoints.get(level)
     if entrypoint is not None:
-        return entrypoint.timeout_seconds + _DECOY + _AROUND
+        own = manifest.stages.values() if level is Level.C1 else ()
+        stages = sum(stage.timeout_seconds + _AROUND for stage in own)
+        return entrypoint.timeout_seconds + _DECOY + _AROUND + stages
     return {Level.C0: _C0, Level.C2: _C2}.get(level, 0)
 
 

@@ -79,6 +79,8 @@ def test_stated_defaults_are_those_of_the_type(kind, part):
     }
     # What is absent has no value that could be stated.
     values = {key: value for key, value in made.items() if value is not MISSING}
+    # It is known when a checkout is chosen, and never written.
+    values.pop("follows_checkout", None)
     assert stated(part) == {
         key: documents.to_json(value) for key, value in values.items() if value is not None
     }

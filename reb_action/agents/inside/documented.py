@@ -1,0 +1,337 @@
+"""Follows the repository's own instructions: `documented.py`, with `setup.json` in its folder.
+
+It runs the lines of `setup.json` in a fresh environment, then the documented command once. If
+either fails, it does the same with older versions of Python, which tells instructions that are
+broken from instructions that are only old. It repairs nothing. The environment that worked is
+reported, else the first one; the last line of the notes records each attempt.
+
+Standard library only, Python 3.8 syntax: it runs inside a sandbox, in the system's Python.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+RECORD = "setup-record: "
+OWN = f"3.{sys.version_info[1]}"
+OLDEST = 8
+LEAST_SECONDS = 30
+MEASURED = ("python_version", "torch_version", "cuda_available", "gpu_count")
+MEASURE = """
+import json, platform
+seen = {"python_version": platform.python_version()}
+try:
+    import torch
+    seen["torch_version"] = str(torch.__version__)
+    seen["cuda_available"] = bool(torch.cuda.is_available())
+    seen["gpu_count"] = int(torch.cuda.device_count())
+except Exception:
+    pass
+print("\\n" + json.dumps(seen))
+"""
+TAIL_BYTES = 64 * 1024
+LINE_CHARACTERS = 300
+NOTES_LIMIT = 18000
+ERROR = re.compile(
+    r"^\s*(ERROR|error|E|fatal)\b ?:|\b\w*(Error|Exception)\b|not found|No such file"
+)
+CONDA = ("micromamba", "mamba", "conda")
+
+
+class Attempt:
+    """How far the instructions came with one version of Python.
+
+    `stage` is where they ended: environment, install, command, or done. `step` is the line that
+    failed, `code` its exit code and `line` the line of its output that says why.
+    """
+
+    def __init__(self, python: str) -> None:
+        self.python = python
+        self.path = ""
+        self.stage = "environment"
+        self.step = ""
+        self.code = 0
+        self.line = ""
+        self.seconds = 0.0
+        self.reported = False
+
+    def end(self, stage: str, code: int, step: str, text: str) -> None:
+        """Record where it ended."""
+        self.stage, self.code = stage, code
+        self.step, self.line = step[:LINE_CHARACTERS], decisive(text)
+
+
+class Bench:
+    """One run of the instructions: what they say, where they run, and the time that is left."""
+
+    def __init__(self, job: dict[str, Any], environ: dict[str, str]) -> None:
+        self.job = job
+        self.environ = environ
+        self.repo = Path(environ["REB_REPOSITORY"])
+        self.home = Path(environ["HOME"])
+        seconds = float(environ["REB_DEADLINE_SECONDS"])
+        self.stop = time.monotonic() + 0.85 * seconds
+        self.attempts: list[Attempt] = []
+        self.journal: list[str] = []
+
+    def say(self, line: str) -> None:
+        """Write a line into the log and the notes of the report."""
+        self.journal.append(line)
+        sys.stdout.write(f"documented: {line}\n")
+        sys.stdout.flush()
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left for installing and running."""
+        return self.stop - time.monotonic()
+
+    @property
+    def conda(self) -> bool:
+        """Whether the instructions make a conda environment."""
+        return bool(self.job["conda"])
+
+
+def main() -> int:
+    """Follow the instructions; a report is written in any case."""
+    job = json.loads(Path(__file__).with_name("setup.json").read_text(encoding="utf-8"))
+    bench = Bench(job, dict(os.environ))
+    for note in job["skipped"]:
+        bench.say(f"left out: {note}")
+    attempt(bench, job["python"] or OWN)
+    if bench.attempts[0].stage in ("install", "command") and not bench.conda:
+        try_older(bench)
+    best = next((one for one in bench.attempts if one.stage == "done"), bench.attempts[0])
+    best.reported = True
+    restore(bench)
+    write_report(bench, best)
+    return 0
+
+
+def try_older(bench: Bench) -> None:
+    """Repeat with older versions of Python until one works or the time is over."""
+    minor = int(bench.attempts[0].python.split(".")[1])
+    for older in range(minor - 1, OLDEST - 1, -1):
+        version = f"3.{older}"
+        if bench.left < LEAST_SECONDS:
+            bench.say("no time left for an older Python")
+            return
+        if find_python(bench, version) is None:
+            bench.say(f"Python {version} is not here")
+            continue
+        clean(bench)
+        attempt(bench, version)
+        if bench.attempts[-1].stage == "done":
+            return
+
+
+def attempt(bench: Bench, version: str) -> None:
+    """Set up and run once with one version of Python, and record how far it came."""
+    venv = bench.home / ("venv" if not bench.attempts else f"venv-{version}")
+    tried = Attempt(version)
+    bench.attempts.append(tried)
+    begun = time.monotonic()
+    if make_environment(bench, venv, tried) and install(bench, venv, tried):
+        run_command(bench, venv, tried)
+    tried.seconds = round(time.monotonic() - begun, 1)
+    bench.say(f"Python {version}: {tried.stage} {tried.step} {tried.line}".strip())
+
+
+def make_environment(bench: Bench, venv: Path, tried: Attempt) -> bool:
+    """Make an empty environment outside the repository; conda's is made by the instructions."""
+    tried.path = str(venv / "bin" / "python")
+    if bench.conda:
+        tool = find_conda()
+        tried.line = "" if tool else "the sandbox has no conda, mamba or micromamba"
+        return tool is not None
+    python = find_python(bench, tried.python)
+    if python is None:
+        tried.line = f"the sandbox has no Python {tried.python} and cannot fetch it"
+        return False
+    code, text = ended(bench, [python, "-m", "venv", str(venv)], bench.environ)
+    tried.code, tried.line = code, decisive(text) if code else ""
+    return code == 0
+
+
+def find_conda() -> str | None:
+    """Return the first of conda's programs that the sandbox has."""
+    return next((tool for tool in CONDA if shutil.which(tool)), None)
+
+
+def find_python(bench: Bench, version: str) -> str | None:
+    """Return an interpreter of a version: one on PATH that runs, else one that uv can get."""
+    if version == OWN:
+        return sys.executable
+    found = shutil.which(f"python{version}")
+    if found and ended(bench, [found, "--version"], bench.environ, quiet=True)[0] == 0:
+        return found
+    uv = shutil.which("uv")
+    if uv is None:
+        return None
+    ended(bench, [uv, "python", "install", "--quiet", version], bench.environ)
+    code, text = ended(bench, [uv, "python", "find", version], bench.environ, quiet=True)
+    return text.strip().split("\n")[-1] if code == 0 else None
+
+
+def install(bench: Bench, venv: Path, tried: Attempt) -> bool:
+    """Run the lines in one shell, which ends at the first that fails."""
+    names = {"prefix": str(venv), "conda": find_conda() or ""}
+    lines = [fill(line, names) if bench.conda else line for line in bench.job["lines"]]
+    state = bench.home / ".documented-state"
+    state.write_text("", encoding="utf-8")
+    report = f'printf "%s\\n%s" "$REB_LINE" "$(command -v python)" > "{state}"'
+    script = ["set -eo pipefail", f"trap '{report}' EXIT"]
+    for number, line in enumerate(lines, 1):
+        script += [f"REB_LINE={number}", line]
+    code, text = ended(bench, ["bash", "-c", "\n".join(script)], within(bench, venv))
+    number, _, python = state.read_text(encoding="utf-8").strip().partition("\n")
+    if code != 0:
+        step = lines[int(number) - 1] if number.isdigit() else ""
+        tried.end("install", code, step, text)
+        return False
+    if python.startswith("/") and not bench.conda:
+        # The instructions may make an environment of their own, and leave it active.
+        tried.path = python
+    tried.stage = "done"
+    return True
+
+
+def run_command(bench: Bench, venv: Path, tried: Attempt) -> None:
+    """Run the documented command once; only its exit code counts here, not what it proves."""
+    command = bench.job["command"]
+    if command is None:
+        return
+    folder = bench.home / f"run-{venv.name}"
+    for name in ("out", "files"):
+        (folder / name).mkdir(parents=True)
+    for name, text in command["files"].items():
+        (folder / "files" / name).write_text(text, encoding="utf-8")
+    names = {
+        "python": tried.path,
+        "repo": str(bench.repo),
+        "out": str(folder / "out"),
+        "files": str(folder / "files"),
+        "ranks": "1",
+    }
+    environ = within(bench, venv)
+    environ.update({key: fill(text, names) for key, text in command["env"].items()})
+    argv = [fill(word, names) for word in command["argv"]]
+    cwd, seconds = fill(command["cwd"], names), float(command["timeout_seconds"])
+    code, text = ended(bench, argv, environ, cwd=cwd, seconds=seconds)
+    if code != 0:
+        tried.end("command", code, " ".join(command["argv"]), text)
+
+
+def fill(text: str, names: dict[str, str]) -> str:
+    """Replace the names in braces; other braces stay."""
+    return re.sub(r"\{([a-z]+)\}", lambda match: names.get(match.group(1), match.group(0)), text)
+
+
+def within(bench: Bench, venv: Path) -> dict[str, str]:
+    """Return the variables of a shell in which an environment is active, without a GPU."""
+    path = f"{venv / 'bin'}:{bench.environ.get('PATH', os.defpath)}"
+    own = {"PATH": path, "VIRTUAL_ENV": str(venv), "CUDA_VISIBLE_DEVICES": ""}
+    return {**bench.environ, **own}
+
+
+def decisive(text: str) -> str:
+    """Return the line of an output that most likely says why it failed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if ERROR.search(line)]
+    return (telling or lines or ["no output"])[-1][:LINE_CHARACTERS]
+
+
+def clean(bench: Bench) -> None:
+    """Remove what builds left in the checkout: another Python must not find it."""
+    restore(bench)
+    git = ["git", "-c", "safe.directory=*", "clean", "-ffdxq"]
+    ended(bench, git, bench.environ, quiet=True)
+
+
+def restore(bench: Bench) -> None:
+    """Undo what builds and the command did to tracked files."""
+    git = ["git", "-c", "safe.directory=*", "checkout", "--quiet", "HEAD", "--", "."]
+    ended(bench, git, bench.environ, quiet=True, seconds=60)
+
+
+def write_report(bench: Bench, best: Attempt) -> None:
+    """Write the report from the answers of the environment's own interpreter."""
+    python = best.path if Path(best.path).exists() else sys.executable
+    code, text = ended(bench, [python, "-c", MEASURE], bench.environ, quiet=True, seconds=120)
+    try:
+        seen: dict[str, Any] = json.loads(text.strip().split("\n")[-1]) if code == 0 else {}
+    except ValueError:
+        seen = {}
+    record = RECORD + json.dumps({"attempts": [vars(one) for one in bench.attempts]})
+    report: dict[str, object] = {name: seen.get(name) for name in MEASURED}
+    report.update(
+        python_path=python,
+        ddp_expected_ok=None,
+        env_tool="conda" if bench.conda else "venv",
+        env_name=None,
+        notes="\n".join(bench.journal)[: NOTES_LIMIT - len(record)] + "\n" + record,
+    )
+    path = Path(bench.environ["REB_REPORT"])
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def ended(
+    bench: Bench,
+    argv: list[str],
+    environ: dict[str, str],
+    *,
+    cwd: str | None = None,
+    seconds: float | None = None,
+    quiet: bool = False,
+) -> tuple[int, str]:
+    """Run a command to its end or the deadline; return its exit code and the end of its output."""
+    limit = max(min(bench.left, seconds or bench.left), 1.0)
+    log = bench.home / ".documented-log"
+    show("$ " + " ".join(argv)[:LINE_CHARACTERS], quiet=quiet)
+    with log.open("wb") as stream:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd or str(bench.repo),
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return 127, f"{argv[0]}: {error.strerror}"
+        code, late = wait(process, limit)
+    text = log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace")
+    show(text, quiet=quiet)
+    return code, f"{text}\nError: not ended after {limit:.0f} s" if late else text
+
+
+def show(text: str, *, quiet: bool) -> None:
+    """Write to the agent's log at once, for whoever follows it."""
+    if not quiet:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
+def wait(process: subprocess.Popen[bytes], limit: float) -> tuple[int, bool]:
+    """Return the exit code, and whether the command had to be ended with all that it started."""
+    try:
+        return process.wait(timeout=limit), False
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait(), True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
