@@ -46,7 +46,7 @@ def limited(paths):
 
 
 def differs(path, editions):
-    """Return whether a file is as in none of the editions that the commit has of it."""
+    """Return whether a file differs from every edition that the commit has of it."""
     size = state(path)[1]
     wanted = [blob for bytes_of, blob in editions if bytes_of == size]
     if not wanted:

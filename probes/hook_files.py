@@ -39,7 +39,7 @@ def configuration_text(path):
     for above in (folder, os.path.dirname(folder)):
         place = os.path.join(above, "pyvenv.cfg")
         try:
-            # Not a pipe, which nobody may ever write to.
+            # Not a pipe: a read of it may never end.
             if os.path.isfile(place):
                 with open(place, "rb") as stream:
                     found.append(stream.read(PTH_LIMIT))
@@ -69,15 +69,15 @@ def homes(settings):
 
 
 def versions(program):
-    """Return what stands in a program in the form of a version of Python, other versions too."""
+    """Return the texts in a program that have the form of a version of Python."""
     form = rb"(?<![\d.])(3\.\d{1,2}\.\d{1,3}(?:(?:a|b|rc)\d{1,2})?)\+?\0"
     return sorted({match.group(1).decode() for match in re.finditer(form, program)})[:20]
 
 
 def named_versions(chain):
-    """Return names such as python3.11 of a program; none where its file does not tell.
+    """Return names such as python3.11 of a program; none if its file does not have them.
 
-    The name of a file is its owner's choice, so what stands in the program counts, too.
+    The name of a file is its owner's choice, so the program's content counts too.
     """
     try:
         with open(chain[-1], "rb") as stream:

@@ -74,7 +74,7 @@ class Listing:
         self.folders, self.files, self.links, self.texts = set(), set(), set(), {}
 
     def add(self, within, wanted):
-        """Add what a folder has for the parts of names that are wanted of it."""
+        """Add the files of a folder for the wanted parts of names."""
         here = os.path.join(self.root, within)
         has = entries(here)
         if "*" in wanted:
@@ -90,7 +90,7 @@ class Listing:
             self.add_files(within, name)
 
     def link(self, name):
-        """Add all that stands for a top-level name, as it is."""
+        """Add all files of a top-level name, unchanged."""
         has = entries(self.root)
         self.links |= {one for one in (name, name + "-stubs") if has.get(one)}
         self.links |= set(by_stem(self.root).get(name, ()))

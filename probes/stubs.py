@@ -37,7 +37,7 @@ LIBRARIES = ("site-packages", "dist-packages", "lib-dynload")
 
 
 class Metadata:
-    """What distributions list as theirs; each file is read once, all up to a limit."""
+    """The files that distributions list; each file is read once, all up to a limit."""
 
     def __init__(self, wanted):
         self.wanted, self.names, self.folders = wanted, set(), set()
@@ -94,7 +94,7 @@ def is_library(folder):
     """Return whether a folder holds installed modules, or the standard library."""
     if os.path.basename(folder) in LIBRARIES:
         return True
-    # A package may have an `os.py` of its own, as aiofiles does; the standard library is none.
+    # A package may have its own `os.py`, as aiofiles does. The standard library is not a package.
     inside = [os.path.isfile(os.path.join(folder, name)) for name in ("os.py", "__init__.py")]
     return inside == [True, False]
 
@@ -128,7 +128,7 @@ def files_of(place):
 
 
 def places(folder, wanted, skipped=()):
-    """Return {name: [paths]} of what could be imported under the wanted names from a folder."""
+    """Return {name: [paths]} of the files that a folder has for the wanted names."""
     found = {}
     try:
         entries = os.listdir(folder)
@@ -161,7 +161,7 @@ def zipped(path, metadata):
                         data = archive.open(one).read(SOURCE_LIMIT)
                         found[name] += code_of_text(data, one.filename)
     except Exception:
-        # A broken archive fails in many ways; what was read of it until then stands.
+        # A broken archive fails in many ways; keep the part that was read.
         return found
     return found
 

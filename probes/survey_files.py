@@ -19,7 +19,7 @@ def shown(path):
 
 
 def mode_of(path):
-    """Return the mode of what stands at a path itself, or 0 where nothing does."""
+    """Return the mode of a path itself, without following links; 0 if it does not exist."""
     try:
         return os.lstat(path).st_mode
     except (OSError, ValueError):

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 if not __package__:
-    # Isolated, an interpreter looks in no folder of ours, and in none of the caller's.
+    # An isolated interpreter searches neither the folder of reb nor that of the caller.
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from reb_action.cli.main import main

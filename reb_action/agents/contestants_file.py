@@ -23,7 +23,7 @@ def read_contestants(path: Path) -> tuple[ContestantEntry, ...]:
 
 
 def parse_agents(text: str) -> tuple[ContestantEntry, ...]:
-    """Return the contestants of a list of agents, each on a line of its own with its argument."""
+    """Return the contestants of a list of agents, each on its own line with its argument."""
     return tuple(_agents(text))
 
 

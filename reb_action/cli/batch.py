@@ -108,7 +108,7 @@ def batch(
     )
     keys = _take_keys(os.environ, key_name)
     runner_context = context.read_context(os.environ)
-    # Now, as a job that is killed uploads what there is.
+    # Now, because a killed job uploads the files that exist.
     commands.write_outputs(runner_context, {"folder": str(folder)})
     gpus = GpuPool(list_gpus() if runner.place.gpus else ())
     with show_batch(len(planned)) as view:

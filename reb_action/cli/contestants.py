@@ -65,7 +65,7 @@ def apply_file(trial: TrialOptions, runner: RunnerOptions) -> tuple[TrialOptions
 
 
 def apply_entry(entry: ContestantEntry, runner: RunnerOptions) -> RunnerOptions:
-    """Return the options of a runner with those that a contestant has of its own."""
+    """Return a runner's options, overridden by the contestant's own."""
     options = runner.model_options
     return replace(
         runner,

@@ -108,7 +108,7 @@ def parse_resume(_context: click.Context, _parameter: click.Parameter, value: st
 
 
 def demand_one_list(context: click.Context, parameter: click.Parameter, value: T) -> T:
-    """Refuse agents of the command line beside a contestants file, which replaces them.
+    """Refuse agents of the command line together with a contestants file, which replaces them.
 
     An input of the action always has a value, its default.
     """

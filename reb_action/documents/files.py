@@ -67,7 +67,7 @@ def _encode_readable(value: object, *, kind: str, name: str) -> bytes:
 
 
 def encode(value: object, *, kind: str) -> bytes:
-    """Return the bytes of the document `kind`; raises ValueError for what JSON does not know."""
+    """Return the bytes of the document `kind`; raises ValueError for a value that JSON lacks."""
     return dump_json({"document": kind, "schema": SCHEMA, "value": to_json(value)})
 
 

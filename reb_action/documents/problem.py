@@ -68,7 +68,7 @@ def _field_problem(value: Mapping[str, Json], name: str, part: Mapping[str, Json
 
 
 def _within_alternative(error: ValidationError) -> Iterator[ValidationError]:
-    """Yield what is wrong within the alternative that was meant: the one whose key is there."""
+    """Yield the faults within the intended alternative: the one whose key is present."""
     for index, name in enumerate(_alternatives(error)):
         if name in cast(Mapping[str, object], error.instance):
             within = [one for one in error.context or () if one.schema_path[0] == index]

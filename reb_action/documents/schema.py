@@ -43,7 +43,7 @@ def list_problems(value: Json, schema: str) -> tuple[Problem, ...]:
 def find_field_problems(value: Mapping[str, Json], schema: str) -> dict[str, str]:
     """Return what is wrong with each field of an object, by field, in the order of the schema.
 
-    For a schema whose properties hold no references; unknown fields are not looked at.
+    For a schema whose properties hold no references; unknown fields are ignored.
     """
     if _is_valid(dict(value), schema):
         return {}

@@ -1,4 +1,4 @@
-"""Finds, and removes, what lets the vendor act or fetch on the agent's behalf.
+"""Finds and removes tools by which the vendor acts or fetches on the agent's behalf.
 
 Web search, remote MCP servers, code containers and addresses of images reach the Internet from the
 vendor's side, so a sandbox without network does not stop them.

@@ -22,7 +22,7 @@ from reb_action.gateway.upstream.key_redaction import AnswerRedactor, build_reda
 from reb_action.model.agent import Dialect, Tally
 
 AGENT_NAME: Final = "researchenvbench-preflight"
-"""The User-Agent of the request, by which a vendor's log tells it from the agent's."""
+"""The User-Agent of the request, by which a vendor's log distinguishes it from the agent's."""
 
 _SILENT_SECONDS: Final = 60.0
 # A short overload is waited out, as during the trial; a longer one would keep an agent waiting.

@@ -58,9 +58,10 @@ def read_current_run(environ: Mapping[str, str]) -> Occasion:
 
 
 def read_commented_pull(client: Client, occasion: Occasion, environ: Mapping[str, str]) -> Occasion:
-    """Return the occasion of a comment on a pull request: its head, which people see, and itself.
+    """Return the occasion of a comment on a pull request: its head, which people see, and its
+    number.
 
-    The event names the default branch's commit, on which nobody looks for a result.
+    The event names the default branch's commit, where no user expects a result.
     """
     event = _event(environ)
     number = at(event, "issue", "number")

@@ -1,4 +1,4 @@
-"""What guards an import: a `try` that goes on without it, `suppress`, and flags."""
+"""Guards of an import: a `try` that continues without it, `suppress`, and flags."""
 
 import ast
 from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import Final
 from reb_action.imports.paper_count import parse
 from reb_action.imports.standard import STANDARD_LIBRARY
 
-# Of a file that Python cannot parse: whatever may be an import statement there.
+# For a file that Python cannot parse: possible import statements.
 _STATEMENT: Final = re.compile(
     r"(?:\bfrom\s+([\w.]+)\s*)?\bimport\b\s*(\([^)]*\)|(?:[^\n;#\\]|\\\r?\n)*)"
 )

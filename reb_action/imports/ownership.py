@@ -35,7 +35,7 @@ def owners(files: Files, *, version: tuple[int, int]) -> Ownership:
 
 
 class _Search:
-    """One repository on its way: which folders are on the search path of which file."""
+    """A repository under analysis: the folders on the search path of each file."""
 
     def __init__(self, files: Files, version: tuple[int, int]) -> None:
         self._read = {

@@ -2,7 +2,7 @@
 
 Source: the definition of the C0 denominator. Over the git-tracked `*.py` files outside the
 excluded folders, the total is the size of the union of the first components of all absolute
-imports, wherever they stand in a file; the standard library and local names count.
+imports, anywhere in a file; the standard library and local names count.
 """
 
 import ast

@@ -9,7 +9,7 @@ from reb_action.imports.statements import Import
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ownership:
-    """Who provides what a repository imports.
+    """The providers of a repository's imports.
 
     `own` are the top-level names that the repository provides to a file; `wanted` are the imports
     that it does not, standard library included, each with one name at most. `lent` are imports that
@@ -32,5 +32,5 @@ class Ownership:
 
     @property
     def optional(self) -> frozenset[str]:
-        """Return the names that every file that imports them goes on without."""
+        """Return the names that are optional in every file that imports them."""
         return frozenset(one.name for one in self.wanted) - STANDARD_LIBRARY - self.third_party

@@ -170,7 +170,7 @@ def name_limit(cause: FaultCause, limits: Limits | None) -> str | None:
 
 
 def describe_end(run: AgentRun, limits: Limits | None) -> str:
-    """Return the text of what ended a run, with the advice if the cause is known."""
+    """Return the text of a run's end, with the advice if the cause is known."""
     if run.cause is None:
         return f"{run.ending.replace('_', ' ')}: {run.detail or 'no detail is known'}"
     detail = f" ({run.detail})" if run.detail else ""

@@ -59,7 +59,7 @@ def _is_in(absent: Absent, modules: Collection[str]) -> bool:
 
 
 def _absences(seen: ImportsObservation) -> tuple[Absent, ...]:
-    """Return what finds nothing; observations of before it was recorded have only pyright's."""
+    """Return the imports that were not found; older observations have only pyright's."""
     if seen.absent is not None:
         return seen.absent
     unfound = {*seen.missing, *seen.stub_only} - {*seen.editable}

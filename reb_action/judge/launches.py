@@ -78,7 +78,7 @@ def find_small_work(launches: Launches | None, witnessed: Iterable[Gpu]) -> str 
 def find_collective_fault(
     launches: Launches, *, ranks: int, witnessed: Iterable[Gpu]
 ) -> str | None:
-    """Return why the launches do not show that each rank ran NCCL on a GPU of its own."""
+    """Return why the launches do not show that each rank ran NCCL on its own GPU."""
     if launches.decoy_launches:
         return (
             f"the decoy run launched {launches.decoy_launches} kernels too, so they prove nothing"

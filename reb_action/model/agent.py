@@ -233,7 +233,7 @@ class ListedAgent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentList:
-    """All agents, as seen with one kind of sandbox."""
+    """All agents, for one kind of sandbox."""
 
     sandbox: str
     agents: tuple[ListedAgent, ...]

@@ -51,7 +51,7 @@ class Diagnosis:
 
     @property
     def remedy(self) -> str:
-        """What usually mends it: the rest."""
+        """The usual remedy: the rest."""
         return _SENTENCES[self.cause].partition(". ")[2]
 
 

@@ -1,4 +1,4 @@
-"""What a sandbox may use, which of these limits were hit, and how long looks at it may take."""
+"""Limits of a sandbox, which of them were hit, and the time limit of its observation."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -7,7 +7,7 @@ RESUME_HOURS: Final = 24.0
 """How long the sandbox of a killed trial is kept by default, so that the trial can be resumed."""
 
 FREEZE_SECONDS: Final = 840
-"""Maximum seconds for all that is looked at in a frozen sandbox; each look has its own limit."""
+"""Maximum seconds for all observations of a frozen sandbox; each one has its own limit."""
 
 C0_SECONDS: Final = 1200
 """Maximum seconds for all of C0: each look has its own limit."""

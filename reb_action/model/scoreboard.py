@@ -1,4 +1,4 @@
-"""What trials come to together: shares of agents, rows of trials, results that were published."""
+"""The scoreboard of trials: shares of agents, rows of trials, published results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

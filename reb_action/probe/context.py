@@ -41,7 +41,8 @@ OFFLINE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProbeContext:
-    """Where probes work; `mount` is the harness side of `layout.tools`, unseen by the agent.
+    """The environment of probes; `mount` is the harness side of `layout.tools`, unseen by the
+    agent.
 
     `hidden` are values that no log may show. `ends_at` is the time, of `time.monotonic`, at which
     all commands together must have ended; None where only each has a limit of its own.
@@ -69,7 +70,7 @@ class ProbeContext:
         return self.sandbox.run(replace(command, timeout_seconds=seconds))
 
     def limit_seconds(self, seconds: float) -> float:
-        """Return how long a command may take that has so many seconds of its own."""
+        """Return the time limit of a command that asks for so many seconds."""
         if self.ends_at is None:
             return seconds
         return max(min(seconds, self.ends_at - time.monotonic()), _LEAST_SECONDS)
@@ -93,9 +94,9 @@ class ProbeContext:
 
 
 def reveal(mount: Path, manifest: Manifest) -> None:
-    """Fill the mount with the probes and the manifest's files; only ever done after the freeze.
+    """Fill the mount with the probes and the manifest's files; only after the freeze. A correct
 
-    A folder that is as it must be stays; any other is made anew.
+    folder is kept; any other is made again.
     """
     folder = data_folder("probes")
     paths = (*folder.glob("*.py"), *folder.glob("*/*.so"))

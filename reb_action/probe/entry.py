@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def has_ranks(self) -> bool:
-        """Whether the entry point starts several processes, each on a GPU of its own."""
+        """Whether the entry point starts several processes, each on its own GPU."""
         return self.point.ranks > 1
 
     def find_obstacle(self) -> str | None:

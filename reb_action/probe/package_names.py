@@ -1,6 +1,6 @@
 """Replaces the packages of an environment by files of the same names, which pyright reads at once.
 
-Whether an import is found hangs on names alone: on what stands in the search paths, and on the
+Whether an import is found depends only on names: on the files in the search paths, and on the
 `py.typed` of packages. Types matter only where a call of a package decides what code is reached;
 these packages stay what they are. Equality with the packages themselves is a test.
 """
@@ -22,9 +22,9 @@ _ANSWER_LIMIT: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
-    """What one search path has of the modules that were asked for, by paths relative to it.
+    """The files of one search path for the requested modules, by paths relative to it.
 
-    `links` are what must be read as it is; `texts` are the contents of `py.typed`.
+    `links` are files that must be read unchanged; `texts` are the contents of `py.typed`.
     """
 
     folders: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def list_names(
 ) -> Mapping[str, Names] | None:
     """Return the names of each search path that is a folder; None if they cannot be listed.
 
-    `files` are those that pyright is to look at.
+    `files` are those that pyright reads.
     """
     asked = list_lookups(files.values())
     question = {

@@ -57,7 +57,7 @@ class _Told:
 
 
 def look(context: ProbeContext, owned: Ownership, measured: Measured) -> Presence:
-    """Return which imports find nothing; raises SandboxError if no environment can be looked at."""
+    """Return which imports find nothing; raises SandboxError if no environment can be examined."""
     version = measured.version
     wanted = [one for one in owned.wanted if not is_standard(one.name, version=version)]
     names = frozenset(one.name for one in wanted)

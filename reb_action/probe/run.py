@@ -112,8 +112,8 @@ def _sum_up(real: RunResult, decoy: DecoyResult | None, obstacle: str | None) ->
 def _count_again(entry: Entry, first: RunObservation) -> RunObservation:
     """Count launches in a second run where only a load that NVML can see is missing on one GPU.
 
-    Work of a fraction of a second shows the same utilisation as none. The count is of a run of
-    its own because it takes CUPTI from the process.
+    Work of a fraction of a second shows the same utilisation as none. The count has a separate run
+    because it takes CUPTI from the process.
     """
     if not is_small(entry.level, first):
         return first

@@ -23,9 +23,9 @@ _LIBRARIES: Final = "|".join(FRAMEWORK_LIBRARIES.values())
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A command to run under watch.
+    """A command to run under supervision.
 
-    `out` is made afresh; `collect` are glob patterns of files to describe; `answer` is a file to
+    `out` is created again; `collect` are glob patterns of files to describe; `answer` is a file to
     bring back.
     """
 

@@ -135,7 +135,7 @@ def build_config(version: tuple[int, int]) -> dict[str, object]:
     """Return the `pyrightconfig.json`: all files, the two import rules, and nothing else.
 
     What pyright leaves out whatever `exclude` says, `write_tree` renames. Without the code of
-    libraries an import is resolved all the same, only not read.
+    libraries an import is resolved too, only not read.
     """
     return {
         "include": ["."],

@@ -67,7 +67,7 @@ def compare_run(
 def explain_regression(report: RunReport) -> str | None:
     """Return why `fail-on` regression or broken fails a run, with the evidence, or None.
 
-    Without a base a run fails: an absent comparison is no pass.
+    Without a base a run fails: a missing comparison is not a pass.
     """
     rule = report.fail_on.regression
     if rule is None:
@@ -86,7 +86,7 @@ def explain_regression(report: RunReport) -> str | None:
 def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> str:
     """Return why a run that ended early has no answer, "" if it has one.
 
-    A job decided by a base of its own, and the leaderboard may have moved since.
+    Each job has its own base, and the leaderboard may have moved since.
     """
     stop = results.collected.stop
     if stop is None or fail_on.regression is None:

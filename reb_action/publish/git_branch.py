@@ -35,7 +35,7 @@ class Remote:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Git's configuration with the token, which must not stand in a command."""
+        """Git's configuration with the token, which must not be in a command line."""
         if not self.token:
             return {}
         basic = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
@@ -129,7 +129,7 @@ def push_commit(
 
 def _find_head(remote: Remote, git_dir: Path, branch: str) -> str | None:
     ref = branch if branch.startswith("refs/") else f"refs/heads/{branch}"
-    # An annotated tag has its commit in a line of its own, after the tag's.
+    # An annotated tag has its commit on a separate line, after the tag's.
     argv = ("ls-remote", remote.url, ref, f"{ref}^{{}}")
     code, stdout, stderr = _ask(remote, git_dir, *argv)
     if code != 0:

@@ -152,7 +152,7 @@ def check_regression(
 ) -> str | None:
     """Return why `fail-on` regression or broken fails this run; write the change to the summary.
 
-    A base that cannot be read fails the run too: an absent comparison is no pass.
+    A base that cannot be read fails the run too: a missing comparison is not a pass.
     """
     occasion = event.read_current_run(job.environ)
     client = _client(job)

@@ -126,7 +126,7 @@ def distribution_of(requirement: str) -> str:
 
 
 def not_replaced(packages: tuple[str, ...], imports: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the packages of which C0's own list has no other version."""
+    """Return the packages without another version in C0's own list."""
     replacing = {distribution_of(one) for one in imports}
     return tuple(one for one in packages if distribution_of(one) not in replacing)
 
@@ -215,8 +215,9 @@ def _links(built: Building, *packages: str) -> Iterator[str]:
     """Yield shell that makes $site a folder in which files of these packages can be replaced."""
     if built.base is None:
         return
-    # The packages of a base interpreter are not ours to spoil: links to them are. A library is
-    # looked for beside the path by which torch was loaded, so torch's files are links too.
+    # The packages of a base interpreter must stay unchanged, so links to them are spoiled. A
+    # library is looked for beside the path by which torch was loaded, so torch's files are links
+    # too.
     yield 'echo "$HOME/base" > "$site/zz.pth" && site="$HOME/base"'
     yield 'mkdir "$site" && ln -s "$base"/* "$site"'
     for package in packages:

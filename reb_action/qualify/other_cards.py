@@ -1,4 +1,4 @@
-"""Makes a CUDA library unfit for any card that there is: `python other_cards.py LIBRARY`.
+"""Makes a CUDA library unfit for every existing card: `python other_cards.py LIBRARY`.
 
 Every kernel in it, compiled or as PTX, is then for an architecture of its own. It runs where an
 environment is built, by that environment's interpreter, and imports nothing of this package.

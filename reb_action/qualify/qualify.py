@@ -86,12 +86,12 @@ def _trains(wanted: Manifest, level: Level) -> bool:
 
 
 def qualify(plan: Plan, *, environ: Mapping[str, str], tell: Progress) -> tuple[Qualification, ...]:
-    """Run the positive control and, if it passes, every sabotage; say what each level came to."""
+    """Run the positive control and, if it passes, every sabotage; report each level's outcome."""
     _demand_tools(plan)
     clear(plan.options.folder, by="qualify")
     plan = replace(plan, building=replace(plan.building, shadows=_shadows(plan, tell)))
     right = _trial(plan, None, plan.levels, environ=environ, tell=tell)
-    # What is not the right environment can pass all the same, on the packages of `base`.
+    # A wrong environment can pass too, with the packages of `base`.
     passed = _unbuilt(right) is None and any(
         right.result(level).outcome is Outcome.PASSED for level in plan.levels
     )
@@ -126,7 +126,7 @@ def _qualification(
 
 
 def record(plan: Plan, qualifications: tuple[Qualification, ...]) -> Iterator[Path]:
-    """Write what was seen beside the corpus's manifests, else with the trials; yield where."""
+    """Write the record beside the corpus's manifests, else with the trials; yield its path."""
     corpus = manifests.in_corpus(plan.options.manifest)
     for one in filter(qualification.is_seen, qualifications):
         path = qualification.record_of(one.repository, one.level)
@@ -171,7 +171,7 @@ def _shadows(plan: Plan, tell: Progress) -> tuple[str, ...]:
 
 
 def _demand_tools(plan: Plan) -> None:
-    """Refuse at once what would only be seen to be missing while the environment is built."""
+    """Refuse at once if something is missing that the build of the environment needs."""
     building = plan.building
     if building.base is not None and not any(building.cache.glob("*.whl")):
         raise UsageError(

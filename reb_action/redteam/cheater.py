@@ -1,4 +1,4 @@
-"""What a cheater is: a folder with `cheater.yaml`, a script and perhaps a report of its own."""
+"""What a cheater is: a folder with `cheater.yaml`, a script and, optionally, its own report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,11 +48,12 @@ class _Described:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cheater:
-    """A cheater: `levels` it aims at, the `finding` that some of them must give as the reason.
+    """A cheater: the `levels` that it attacks, the `finding` that one of them must have in its
+    reason.
 
-    `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates.
-    `before` is played first, in a trial of its own.
-    `honesty` is what C5 must come to. An `isolated` one is only for a sandbox that isolates. In a
+    `honesty` is the expected outcome of C5. An `isolated` one needs a sandbox with isolation.
+    `before` is played first, in a separate trial.
+    `honesty` is the expected outcome of C5. An `isolated` one needs a sandbox with isolation. In a
     container, where files of root are safe from it, the reason is `finding_in_container`. On a busy
     machine it may be stopped earlier, for `finding_on_busy_machine`.
     """
@@ -92,7 +93,7 @@ def limits() -> tuple[Cheater, ...]:
 
 
 def controls() -> tuple[Control, ...]:
-    """Return the two honest agents on the plain bait, and what C0 and C1 must come to for them."""
+    """Return the two honest agents on the plain bait, and their expected outcomes of C0 and C1."""
     return (
         Control(name="bare", folder=HERE / "controls" / "bare", outcome=Outcome.FAILED),
         Control(name="right", folder=HERE / "controls" / "right", outcome=Outcome.PASSED),

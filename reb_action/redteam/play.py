@@ -100,7 +100,7 @@ def options(
 ) -> trial_options.Options:
     """Return the options of a trial in which the agent `replay` plays a folder.
 
-    It plays what cheaters share, then what is the folder's own. C5 is always judged.
+    It plays the files that cheaters share, then the folder's files. C5 is always judged.
     """
     place = where.folder / name
     shutil.rmtree(place, ignore_errors=True)
@@ -134,7 +134,7 @@ def _results(chosen: trial_options.Options) -> tuple[LevelResult, ...]:
 def _result(
     verdict: Verdict, layout: SessionLayout, manifest: Manifest, level: Level
 ) -> LevelResult:
-    """Return a level's result; where only the runner's GPUs are absent, as it is without them."""
+    """Return a level's result, adapted to a runner without the GPUs that it needs."""
     result, judge = verdict.result(level), spec_of(level).judge
     observed = layout.observation(level)
     if level not in GPU_LEVELS or result.outcome is not Outcome.INVALID or not observed.is_file():

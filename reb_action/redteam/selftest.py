@@ -17,7 +17,7 @@ _WIDTH: Final = 22
 def selftest(
     folder: Path, *, kind: Kind, image: str | None, gpus: int, only: str | None, jobs: int
 ) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each play and whether it is as it must be; `jobs` plays run at a time."""
+    """Yield a line for each play, and whether it passed; `jobs` plays run at a time."""
     chosen = _chosen(only)
     where = arena(folder, kind=kind, image=image, gpus=gpus)
     plays = (

@@ -1,4 +1,4 @@
-"""What a comparison with the base shows, in sentences of our own, the same on every channel."""
+"""What a comparison with the base shows, in the same sentences on every channel."""
 
 from collections import Counter
 from typing import Final

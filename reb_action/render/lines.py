@@ -55,7 +55,7 @@ def short_lines(verdict: Verdict, notes: str | None) -> Iterator[str]:
 
 
 def quote_agent(verdict: Verdict, notes: str | None) -> str:
-    """Return in one sentence what the agent said: its notes, else how much it claimed."""
+    """Return in one sentence what the agent said: its notes, else the number of its claims."""
     if verdict.report_fault is not None:
         return f"no usable report: {verdict.report_fault.message}."
     if notes is not None and (quoted := clean(notes, limit=_QUOTED)):

@@ -9,7 +9,7 @@ from reb_action.model.verdict import Verdict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remark:
-    """A label of our own, and items that come from outside: each channel escapes them."""
+    """A label, and items that come from outside: each channel escapes them."""
 
     label: str
     items: tuple[str, ...]

@@ -39,7 +39,7 @@ def cell_text(cell: Lines, *, separator: str) -> str:
 
 
 def measured_levels(board: Scoreboard) -> tuple[Level, ...]:
-    """Return the levels that any agent was asked for."""
+    """Return the levels that any agent's trials requested."""
     requested = {level for score in board.agents for level in score.levels[Scoring.STRICT]}
     return tuple(level for level in Level if level in requested)
 

@@ -1,4 +1,4 @@
-"""The work of an agent as it goes on: one line for each turn, and a heartbeat."""
+"""The work of an agent as it happens: one line for each turn, and a heartbeat."""
 
 import json
 from typing import TYPE_CHECKING, Final

@@ -41,7 +41,7 @@ class Quoted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """A URL of our own, and what it leads to."""
+    """A URL, and its link text."""
 
     text: str
     url: str

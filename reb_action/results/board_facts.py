@@ -1,4 +1,4 @@
-"""What a site knows of its trials besides their results: domain, date, run and history."""
+"""Facts about a site's trials besides their results: domain, date, run and history."""
 
 from collections.abc import Iterable, Mapping
 

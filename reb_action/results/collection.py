@@ -44,7 +44,7 @@ def collect(folders: Sequence[Path], plan: Plan | None = None) -> Collected:
 
     Artifacts are folders, nested at will, with the folders of trials. A name that ends in `.a2`
     belongs to the second attempt of the run. Of several artifacts of a trial the latest one counts
-    in which everything that was asked for was measured, whatever the result; without such a one,
+    in which every requested level was measured, whatever the result; without such a one,
     the latest with a verdict; else the latest. Later `folders` come after earlier ones. Trials
     outside the plan are ignored.
     Contestants with one id and different definitions stay apart: their ids get their digests.
@@ -116,7 +116,7 @@ def _is_complete(place: Place, result: Verdict | str) -> bool:
 
 
 def _judged(place: Place) -> Verdict | str:
-    """Return the verdict of a place under the name by which the place is known, or a reason."""
+    """Return the verdict of a folder under the folder's trial id, or a reason."""
     result = verdict.judged(place.layout)
     if isinstance(result, str) or result.trial == place.trial:
         return result

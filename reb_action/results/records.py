@@ -80,7 +80,7 @@ def read_records(files: Mapping[str, bytes]) -> tuple[Record, ...]:
 def migrate(
     files: Mapping[str, bytes], order: RunOrder, *, commit: str, url: str, date: str
 ) -> tuple[Record, ...]:
-    """Return the records of a board of before there were records; raises DocumentError.
+    """Return the records of a board that is older than records; raises DocumentError.
 
     It does not say by which rules and manifests it was made, so its records stay separate.
     """

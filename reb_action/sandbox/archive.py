@@ -39,7 +39,7 @@ def _require_harmless(member: tarfile.TarInfo) -> None:
 
 
 EARLIEST: Final = 315_619_200
-"""1980-01-02 UTC: wheels are zip files, which know no earlier time."""
+"""1980-01-02 UTC: wheels are zip files, which have no earlier time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -50,7 +50,8 @@ def parse_hits(lines: str, *, disk_full: bool = False) -> LimitHits:
 def show_group(groups: str, *, name: str, root: Path = Path("/")) -> str | None:
     """Return the files of a group as LOOK prints them inside, None where they are not seen here.
 
-    `groups` is the text of /proc/PID/cgroup; its paths must contain `name`, or it is another's.
+    `groups` is the text of /proc/PID/cgroup; if its paths lack `name`, the group belongs to another
+    container.
     """
     texts = {path: _read(root, place) for path, place in _place_files(groups, name)}
     if not any(texts.get(path) for path in _MEMORY):

@@ -5,7 +5,7 @@ import time
 from reb_action.sandbox.protocol import Until
 
 LOOK_SECONDS = 0.5
-"""How often to look up while a command is silent."""
+"""How often to check while a command prints nothing."""
 
 _ASK_SECONDS = 1.0
 _QUIET_SECONDS = 0.2
@@ -13,7 +13,7 @@ _DRAIN_SECONDS = 1.0
 
 
 class Patience:
-    """Until the deadline or a reason to stop; after the end, until the output falls silent.
+    """Until the deadline or a reason to stop; after the end, until the output stops.
 
     A child in the background may hold the pipe open, and even fill it, for ever: after the end
     output is taken while no pause is longer than 0.2 s, and for one second at most.

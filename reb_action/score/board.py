@@ -105,7 +105,7 @@ def _teams(
 
 
 def _key(row: TrialRow) -> Key:
-    """Return what a team is known by: trials of older releases have an agent and a model only."""
+    """Return a team's identity: trials of older releases have an agent and a model only."""
     return (row.name, "") if row.contestant is not None else (row.agent, row.model or "")
 
 

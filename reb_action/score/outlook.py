@@ -1,7 +1,7 @@
 """Foresee the answer of a gate: what results that are still open can and cannot change.
 
 The rule is stochastic curtailment at certainty: a run may stop when every possible result of its
-open trials gives the same answer. So a shortened run never answers otherwise than the whole run,
+open trials gives the same answer. So a shortened run always gives the answer of the whole run,
 however often one looks, in whatever order the trials run, and whatever the data are.
 """
 
@@ -73,7 +73,7 @@ def foresee(rule: Regression, cells: Cells) -> Answer | None:
 
 
 def list_failing(rule: Regression, cells: Cells) -> Iterator[Level]:
-    """Yield the levels that fail, whatever the open trials give."""
+    """Yield the levels that fail, for any result of the open trials."""
     if rule is Regression.BROKEN:
         yield from (level for level, each in cells.items() if any(one.is_broken for one in each))
         return

@@ -1,7 +1,7 @@
 """Exact paired tests over repositories, Holm's correction, and the power of a design.
 
 A repository is the unit. Its attempts are repeats: they make its share more precise, and are not
-trials of their own.
+separate trials.
 """
 
 from collections import defaultdict

@@ -148,7 +148,7 @@ def _by_group(records: Iterable[Record]) -> Mapping[tuple[Key, Group], list[Reco
     """Group records by trial, edition and definition of the contestant.
 
     A record without a verdict has no digest of its contestant: it belongs to each definition of the
-    trial, or to a group of its own.
+    trial, or to a separate group.
     """
     groups: defaultdict[tuple[Key, Group], list[Record]] = defaultdict(list)
     for record in records:

@@ -15,7 +15,7 @@ def row_of(
     models: Mapping[str, str],
     unqualified: Collection[tuple[str, Level]],
 ) -> TrialRow:
-    """Return the row of a trial; without a model of its own, it has its contestant's."""
+    """Return the row of a trial; without its own model, it has its contestant's."""
     run = verdict.agent_run
     told = run.model if run else None
     return TrialRow(

@@ -98,7 +98,7 @@ def _verify(bundle: Bundle, signer: Signer, verifier: Verifier) -> Attestation:
 
 
 class _WorkflowPolicy:
-    """Accepts certificates of the expected workflow; sigstore's own policies know no "any tag"."""
+    """Accepts certificates of the expected workflow; sigstore's own policies have no "any tag"."""
 
     def __init__(self, signer: Signer) -> None:
         self._signer = signer

@@ -177,7 +177,7 @@ def _optional(path: Path, kind_of_value: type[T], *, kind: str) -> T | None:
 
 
 def _name(path: Path) -> str:
-    r"""Return a path as text of JSON: an agent names files, in bytes (`\xff`) that are no text."""
+    r"""Return a path as text of JSON: an agent names files, in bytes (`\xff`) that are not text."""
     whole = path.as_posix().replace("\\", "\\\\")
     return whole.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 

@@ -1,4 +1,4 @@
-"""Clears the folder that a command fills anew each time, and nothing that it did not make."""
+"""Clears the folder that a command fills each time, but no files of others."""
 
 import os
 import shutil

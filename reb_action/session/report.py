@@ -45,7 +45,7 @@ ENVIRONMENT: Final = (
 """Variables that a report's `environment` may set; PATH is prepended. No LD_PRELOAD, no PYTHON*."""
 
 FAULTS_SHOWN: Final = 40
-"""A report has 15 fields of its own and 10 variables; a hostile one has as many as it likes."""
+"""A report has 15 fields of its own and 10 variables; a hostile one may have any number."""
 
 _VERSION_LIMIT: Final = 200
 _TEXT_LIMIT: Final = 4096

@@ -38,7 +38,7 @@ _ORDER: Final = tuple(Phase)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
-    """A process of this machine; `started` tells it from a later one with the same number."""
+    """A process of this machine; `started` differs for a later one with the same number."""
 
     pid: int
     started: int
@@ -169,7 +169,7 @@ def at_work(layout: SessionLayout) -> Generator[Session]:
 def is_alive(trace: Trace) -> bool:
     """Return whether the session of a sandbox still runs: not stopped, caller and step alive.
 
-    Each step is a process of its own, so between steps only the caller is alive: the runner's
+    Each step is a separate process, so between steps only the caller is alive: the runner's
     worker, or a shell. A step that was killed stays in the document as `busy`.
     """
     layout = SessionLayout(folder=Path(trace.mount).parent.parent)

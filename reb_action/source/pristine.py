@@ -58,7 +58,7 @@ class Source:
 
 
 def open_existing(folder: Path, commit: str) -> Source:
-    """Return the checkout that an earlier step made; raises SourceError when it is not whole."""
+    """Return the checkout that an earlier step made; raises SourceError if it is incomplete."""
     head = folder / ".git" / "HEAD"
     if not head.is_file() or head.read_text(encoding="ascii", errors="replace").strip() != commit:
         raise SourceError(f"{folder} is no checkout of {commit}; start the trial again")

@@ -114,7 +114,7 @@ def _run_to_end(
     live: bool,
     how: Resume,
 ) -> tuple[Sandbox, EndedAgent]:
-    """Run the agent, or go on with one that was interrupted; return how it ended."""
+    """Run the agent, or resume an interrupted one; return how it ended."""
     spec = agent(session.agent.name, argument=session.agent.argument)
     plan = ResumePlan(progress=AgentProgress(), runs=True)
     sandbox = None
@@ -138,9 +138,9 @@ def _run_to_end(
 def _demand_model(
     layout: SessionLayout, session: Session, *, environ: Mapping[str, str], tell: Progress
 ) -> None:
-    """Ask the model once; raise ModelError, and record why, if no agent could work with it.
+    """Send the model a test request; raise ModelError, and record why, if it fails.
 
-    The trial stays as it is: with another key the same command starts the agent.
+    The trial is unchanged: with another key the same command starts the agent.
     """
     spec = agent(session.agent.name, argument=session.agent.argument)
     preflight = ask_model(session, spec, environ)

@@ -19,7 +19,7 @@ FULL_DISK: Final = (
 
 
 def demand_result(run: AgentRun | None, limits: Limits | None) -> None:
-    """Raise ModelError or SandboxError if the agent ended through no fault of its own."""
+    """Raise ModelError or SandboxError if the agent was not at fault for its end."""
     fault = find_run_fault(run, limits)
     if run is None or fault is None:
         return

@@ -1,4 +1,4 @@
-"""Shows an agent's work while it goes on: a line for each turn, a heartbeat when all is quiet."""
+"""Shows an agent's work as it happens: a line for each turn, a heartbeat while nothing happens."""
 
 import threading
 import time

@@ -52,7 +52,7 @@ def probe_level(layout: SessionLayout, level: Level, *, tell: Progress) -> Level
 
 
 def _demand_agent(layout: SessionLayout, session: Session) -> None:
-    """Refuse to measure a sandbox in which no agent has finished: the agent would fail for it."""
+    """Refuse to measure before the agent has finished: the agent would get the failure."""
     if session.phase in (Phase.STARTING, Phase.STARTED):
         raise UsageError(
             f"the agent has not run yet in {layout.folder}; run reb agent {layout.folder} first"

@@ -115,7 +115,7 @@ def _batches(ordered: list[Timed], batching: Batching) -> Iterator[_Batch]:
     shares = _share_jobs(groups, needed, batching.jobs)
     for key, group in groups.items():
         batches = _fill(group, shares[key])
-        # More jobs are no better for the last trial of a batch in rare cases.
+        # In rare cases more jobs are not better for the last trial of a batch.
         fits = batching.job_seconds is None or _fits(batches, batching.job_seconds)
         yield from batches if fits else _fill(group, needed[key])
 

@@ -122,8 +122,8 @@ class Outlook:
     def choose(self, waiting: Sequence[str]) -> str | None:
         """Return the trial to run next, or None if no waiting one can change the answer.
 
-        A repository on which nothing has passed where the base passes goes on first: it may decide
-        at once. Else each repository has its first attempt before any has its second.
+        A repository on which nothing has passed where the base passes comes first: it may decide at
+        once. Else each repository has its first attempt before any has its second.
         """
         if self.answer() is not None:
             return None

@@ -1,4 +1,4 @@
-"""Runs one trial in a process of its own, which tells its progress and ends with its parent."""
+"""Runs one trial in a separate process, which reports its progress and ends with its parent."""
 
 import os
 import signal

@@ -43,7 +43,7 @@ class _Conversation:
             if name is not None and self._answer(name, said, left_out):
                 continue
             if said != self._last_text:
-                # A call that is made again brings the same message.
+                # A repeated call has the same message.
                 self._last_text = said
                 step = Step(speaker=Speaker.USER, message=said, left_out=left_out)
                 self.steps.append(replace(step, time=iso(event.get("time"))))

@@ -1,6 +1,6 @@
 """Gemini CLI's `stream-json`: its output tokens leave the thoughts out, its total has them.
 
-`result` closes the stream, also after an error. How often it asked the model it does not say.
+`result` closes the stream, also after an error. It does not report the number of model calls.
 """
 
 from collections.abc import Iterable, Iterator

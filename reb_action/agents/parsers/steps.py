@@ -121,7 +121,7 @@ def join_texts(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _turn(parts: list[Step]) -> Iterator[Step]:
-    """Yield the agent's parts as one step, and what another says as a step of its own."""
+    """Yield the agent's parts as one step, and the parts of others as separate steps."""
     own = [part for part in parts if part.speaker is Speaker.AGENT]
     if own:
         yield join_steps(*own)

@@ -76,7 +76,7 @@ def conclude(
 
 
 def _interrupted(ended: Ended, left: bytes | FileFault) -> Conclusion:
-    """Return the end of an interrupted agent; its environment is measured as it is."""
+    """Return the end of an interrupted agent; its environment is measured unchanged."""
     after = f"it was interrupted after {ended.seconds:.0f} s, as {RUNNER_KILLED},"
     if isinstance(left, FileFault):
         detail = f"{after} and {_NO_REPORT[left]}"
@@ -178,7 +178,7 @@ def _never_answered(tally: Tally | None) -> bool:
 
 
 def _model_cause(tally: Tally | None) -> FaultCause:
-    """Return the cause of the model's failure: of what failed last, else of what failed most."""
+    """Return the cause of the model's last failure, else of its most frequent one."""
     if tally is not None and tally.trouble is not None:
         return tally.trouble.cause
     failures = () if tally is None else tally.vendor.failures.items()

@@ -57,8 +57,8 @@ def execute_agent(
     """Run an agent and return how its command ended; raises SandboxError for a broken sandbox.
 
     The log hides the values of `secrets` and those of `launch.secret_env`. An agent that ends by
-    itself without a usable report is started once more with `retry`, on a clock of its own. `beat`
-    is called about once a second with the last line of output. `before` is the progress of
+    itself without a usable report is started once more with `retry`, with its own time limit.
+    `beat` is called about once a second with the last line of output. `before` is the progress of
     an earlier part of the run: its seconds count against the limits, and its output is kept.
     """
     began = time.monotonic()

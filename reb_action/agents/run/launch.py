@@ -34,7 +34,7 @@ sys.exit(0 if shutil.which(program) else {_NO_PROGRAM})
 class Launch:
     """The inputs of one run of an agent; only the agent's own command gets `secret_env`.
 
-    `state` is None if the agent has no writable folder of its own. With `resumes` the run continues
+    `state` is None if the agent has no writable folder. With `resumes` the run continues
     earlier work, and the earlier report is kept.
     """
 

@@ -1,4 +1,4 @@
-"""The first act of the agent phase: asks the model once, before the agent's clock starts."""
+"""The test request to the model, before the agent's clock starts."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -53,7 +53,7 @@ def make_stop_check(
     finish: FinishCheck,
     beat: Callable[[str], None],
 ) -> Until:
-    """Return a function that returns why the agent must stop, or None while it may go on."""
+    """Return a function that returns why the agent must stop, or None while it may continue."""
 
     def reason() -> str | None:
         beat(log.last_line)
@@ -65,7 +65,7 @@ def make_stop_check(
             return FINISHED
         if quiet < limits.idle_seconds:
             return None
-        # The model is the silent one if a call was in progress for most of the time.
+        # The model was silent if a call was in progress for most of the time.
         if gateway is not None and 2 * gateway.pending_seconds() > limits.idle_seconds:
             return f"{MODEL_SILENT} {limits.idle_seconds} seconds"
         return f"no output from it or its model for {limits.idle_seconds} seconds"

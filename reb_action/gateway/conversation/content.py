@@ -86,7 +86,7 @@ class ContentRules:
 
 
 def flatten(value: Json) -> str:
-    """Return the text of a message: a text, a list of parts, or other JSON as it is.
+    """Return the text of a message: a text, a list of parts, or other JSON unchanged.
 
     A part without a text, such as an image, is named.
     """

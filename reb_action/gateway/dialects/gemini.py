@@ -126,7 +126,7 @@ def _find_content(part: dict[str, Json]) -> str | None:
 
 _HOSTED: Final = HostedRules(
     split_tools=_split_tools,
-    # Cached content can bring tools of its own.
+    # Cached content can contain tools.
     fields=frozenset({"cachedcontent", "cached_content"}),
     roots=("contents", "systemInstruction", "system_instruction"),
     find_content=_find_content,

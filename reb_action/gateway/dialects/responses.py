@@ -126,7 +126,7 @@ def _find_content(part: dict[str, Json]) -> str | None:
 
 _HOSTED: Final = HostedRules(
     split_tools=_split_tools,
-    # A stored prompt can bring tools of its own; a background response outlives the trial.
+    # A stored prompt can contain tools; a background response outlives the trial.
     fields=frozenset({"background", "prompt", "mcp_servers", "conversation"}),
     roots=("input",),
     find_content=_find_content,

@@ -43,7 +43,7 @@ class UpstreamResponse:
 
     def send(self, target: str, body: bytes, headers: Mapping[str, str]) -> bool:
         """Send the request and wait for the body's first byte; return False on a network error."""
-        # The socket's own timeout starts anew with each byte, so a header sent byte by byte would
+        # The socket's own timeout restarts with each byte, so a header sent byte by byte would
         # never reach it.
         self.set_deadline(self._silent_seconds)
         try:

@@ -12,15 +12,15 @@ from reb_action.github.api.transport import Call, Transport
 from reb_action.model.github import ANNOTATIONS_PER_REQUEST, Annotation, CheckRun, Effect, Written
 
 _EXTERNAL: Final = re.compile(r"reb:(\d{1,20})(?:\.(\d{1,9}))?:(.*)", re.DOTALL)
-"""Of our external ids: the run and the attempt that wrote a check run, and what it is on."""
+"""The external id of a check run: the run and the attempt that wrote it, and its subject."""
 
 
 def upsert(transport: Transport, check: CheckRun) -> Written:
-    """Write a completed check run, or bring the one of its external id up to date.
+    """Write a completed check run, or update the one with its external id.
 
-    Beside a newer run's nothing is written: GitHub shows the one that was made last. Annotations
-    can only be added. So those that are there count as the first ones of `check`, if all else is
-    equal: then a write that got lost halfway goes on where it stopped. If anything else differs,
+    If a newer run has one, nothing is written: GitHub shows the latest. Annotations
+    can only be added. So existing annotations count as the first ones of `check`, if all else is
+    equal: then a write that failed halfway continues where it stopped. If anything else differs,
     a new check run is made, which has no annotation of the old one. An annotation that GitHub
     refuses is left out; it does not cost the check run.
     """

@@ -58,7 +58,7 @@ def upsert(transport: Transport, comment: Comment, *, author: str) -> Written:
         try:
             return attempt(found)
         except RefusedError as error:
-            # Somebody deleted the comment after it was listed: then it is made again.
+            # The comment was deleted after it was listed: write a new one.
             if error.fault is not Fault.MISSING or not found:
                 raise
         return attempt(_ours(transport, call, comment, author))

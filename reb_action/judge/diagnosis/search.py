@@ -33,7 +33,7 @@ class Facts:
     hung: bool = False
     oom_killed: bool = False
     has_gpu: bool = True
-    # Ranks that the level demands, each with a GPU of its own.
+    # Ranks that the level requires, each with its own GPU.
     ranks: int = 1
     agent_gave_up: bool = False
     harness_failed: bool = False

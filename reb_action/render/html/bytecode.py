@@ -22,7 +22,7 @@ class TemplateCache(FileSystemBytecodeCache):
             super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Write the compiled template; a read-only folder, or a full disk, is no error."""
+        """Write the compiled template; ignore a read-only folder or a full disk."""
         if sys.dont_write_bytecode:
             return
         with suppress(OSError):

@@ -49,14 +49,14 @@ def environment() -> "Environment":
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    # Jinja types this as a dictionary of its own filters.
+    # Jinja types this as a dictionary of Jinja's filters.
     cast("dict[str, Callable[..., object]]", templates.filters).update(_FILTERS)
     return templates
 
 
 @cache
 def read_source(name: str) -> str:
-    """Return the source of a template, or a style sheet or script as it is.
+    """Return the source of a template, or a style sheet or script unchanged.
 
     As in JSX, a line break next to a tag is not part of the page: write a space within the line.
     """

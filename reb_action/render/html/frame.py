@@ -1,4 +1,4 @@
-"""The head of every page: a policy that lets it load nothing, its style and its script."""
+"""The head of every page: a content policy that forbids loading, the style and the script."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ STYLE: Final = "page/style.css"
 class Frame:
     """The head of a page; `styles` and `script` are files beside the templates.
 
-    `icon` is a `data:` URL of our own. `root` leads to the site's pages; None where there is none.
+    `icon` is a `data:` URL. `root` leads to the site's pages; None where there is none.
     """
 
     title: str

@@ -39,7 +39,7 @@ class Grid(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """A length of the comment; `names` is the most of any list, `without` says what is omitted.
+    """A length of the comment; `names` is the maximum of each list, `without` says what is omitted.
 
     `reasons` are the characters of a reason; with 0 only changed cells have one.
 

@@ -37,12 +37,12 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def details(summary: str, body: str) -> str:
-    """Return a folded section; `summary` is a constant of our own."""
+    """Return a folded section; `summary` is a constant."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
 def headline(report: RunReport) -> str:
-    """Return how many trials have a valid verdict, and against what they are compared."""
+    """Return how many trials have a valid verdict, and the base of the comparison."""
     board, base = report.board, report.base
     count = f"{len(board.trials)} of {report.planned} planned trials have a verdict"
     text = f"{count}, for commit {markdown(report.commit[:12])}"

@@ -47,10 +47,10 @@ _PAPER_NOTE: Final = "(…): the outcome by the paper's scoring, where it differ
 
 
 def board_tables(board: Scoreboard, *, width: int, drawn: bool) -> RenderableType:
-    """Return both scorings, the resources, the trials if they are few, and those to run again.
+    """Return both scorings, the resources, the trials if they are few, and the trials to run again.
 
-    `width` is the terminal's, in columns. Without `drawn` there are no bars and no rules, as a log
-    and a screen reader want it.
+    `width` is the terminal's, in columns. Without `drawn` there are no bars and no rules, for logs
+    and screen readers.
     """
     bar = _choose_bar(width, len(measured_levels(board))) if drawn else 0
     parts = (

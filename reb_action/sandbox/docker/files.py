@@ -150,7 +150,7 @@ def _content(response: requests.Response, limit_bytes: int, *, whole: bool) -> b
 
 
 def _first_member(archive: bytes, limit_bytes: int, *, whole: bool) -> bytes | FileFault:
-    # A live process may have changed the file since it was looked at.
+    # A live process may have changed the file since it was examined.
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
             member = tar.next()

@@ -1,4 +1,4 @@
-"""Which limits of a container were hit: from outside where its group is seen, else by a command."""
+"""Which limits of a container were hit: from outside if its group is visible, else by a command."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ def find_hits(
 ) -> LimitHits:
     """Return how often the kernel enforced a limit of a container since its start.
 
-    `disk` is a folder on the disk of the container; None where it cannot be seen from here. Only
+    `disk` is a folder on the disk of the container; None if it is not visible from here. Only
     a command in the container, which takes about 0.1 s, can tell whether a quota of it is used up;
     and where no more processes can be started, the command cannot count them.
     """

@@ -84,7 +84,7 @@ def drop_capabilities() -> None:
 
 
 def forbid_user_namespaces() -> None:
-    """Deny new user namespaces: in one of its own any user has every capability again.
+    """Deny new user namespaces: inside one, any user has every capability.
 
     It may mount the machine's cgroups there, and signal all processes of the harness's own.
     """

@@ -1,7 +1,7 @@
 """Carries connections from a loopback port of a sandbox to a socket of the harness.
 
 Started as `python -I -S - PORT SOCKET` with this text as standard input, so that nothing of it
-lies in the sandbox. Returns as soon as it listens, and goes on in the background.
+lies in the sandbox. Returns as soon as it listens, and continues in the background.
 Standard library only, Python 3.8 syntax: it runs in the sandbox's own Python.
 """
 
@@ -19,7 +19,7 @@ PAUSE_SECONDS = 0.05
 
 
 def main() -> None:
-    """Listen, then leave; a child joins every connection with one of its own to the socket."""
+    """Listen, then leave; a child joins every connection with a new one to the socket."""
     server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
     if os.fork():
         return

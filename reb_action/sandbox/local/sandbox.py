@@ -156,7 +156,7 @@ class LocalSandbox:
         return is_member(pid, self._is_own)
 
     def find_hits(self) -> LimitHits:
-        """Return the counts of this process's own group: only the disk has a limit of its own."""
+        """Return the counts of this process's own group: only the disk has a separate limit."""
         found = read_own_hits(str(self._root))
         return replace(found, disk_full=found.disk_full or self._disk.is_full)
 
@@ -174,7 +174,7 @@ class LocalSandbox:
         return self._end_processes()
 
     def resume(self, *, network: Network) -> None:  # noqa: ARG002
-        """Let commands run again; the network of this machine stays as it is.
+        """Let commands run again; the network of this machine is unchanged.
 
         A sweep may have forgotten a sandbox whose trial is resumed.
         """

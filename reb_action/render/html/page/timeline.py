@@ -30,7 +30,7 @@ class ToolUse:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TurnView:
-    """A turn: who spoke, when, what it used in words, what was said and done, what is missing."""
+    """A turn: its source, its time, its usage in words, its text and actions, its gaps."""
 
     number: int
     source: str

@@ -67,7 +67,7 @@ class ClaimView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stratum:
-    """A level in the pyramid: its corners, its upper edge, and what is written beside it."""
+    """A level in the pyramid: its corners, its upper edge, and its label."""
 
     level: LevelView
     corners: str

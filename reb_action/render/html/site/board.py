@@ -1,4 +1,4 @@
-"""The rows by the paper's scoring: a table of its own, so that scorings are never mixed."""
+"""The rows by the paper's scoring: a separate table, so that scorings are never mixed."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the pages of a board know of its trials besides their results: domain, date and run."""
+"""Facts about a board's trials besides their results: domain, date and run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

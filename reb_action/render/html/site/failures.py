@@ -90,7 +90,7 @@ def count_groups(trials: Iterable[TrialRow]) -> tuple[Field, ...]:
 
 
 def _failures(trials: Iterable[TrialRow]) -> Iterator[_Failure]:
-    """Yield the failed levels; C5 is about claims, and its failures have no cause to look for."""
+    """Yield the failed levels; C5 is about claims, and its failures have no diagnosis."""
     for trial in trials:
         for level, cell in trial.cells.items():
             if cell.outcome in _FAILED and level is not Level.C5:

@@ -1,4 +1,4 @@
-"""Each agent as a pyramid, and the means of what its trials took."""
+"""Each agent as a pyramid, and the mean resources of its trials."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

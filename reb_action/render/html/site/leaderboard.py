@@ -57,7 +57,7 @@ def list_rows(scoreboard: Scoreboard, facts: BoardFacts) -> tuple[Row, ...]:
 
 
 def level_field(score: AgentScore, level: Level, scoring: Scoring = Scoring.STRICT) -> Field:
-    """Return the share of a level, or that no trial was asked for it."""
+    """Return the share of a level, or that no trial requested it."""
     levels = score.levels.get(scoring, {})
     if level not in levels:
         return Field(text=NOT_ASKED, absent=True, key=UNKNOWN)

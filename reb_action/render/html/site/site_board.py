@@ -11,7 +11,7 @@ from reb_action.render.html.site.leaderboard import Row, list_rows
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BoardLink:
-    """The address of another board and what it has."""
+    """The address and the title of another board."""
 
     address: str
     title: str

@@ -1,4 +1,4 @@
-"""The cells of the site's tables, as values: text, a smaller line, and what a sort goes by."""
+"""The cells of the site's tables, as values: text, a smaller line, and the sort key."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def share_field(share: Share | None) -> Field:
     return Field(
         text=shares.bracket(share),
         small=shares.counts(share),
-        # What is unseen may have failed, so it is sorted as if it had.
+        # An unseen trial may have failed, so it is sorted as a failure.
         key=key_of(share.lowest),
         interval=shares.interval(share),
         bar=_bar(share) if share.counted else None,

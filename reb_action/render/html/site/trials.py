@@ -59,7 +59,7 @@ class TrialLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """The trials of one repository, which have a table of their own.
+    """The trials of one repository, which have their own table.
 
     A browser lays out only the tables that are in sight, so thousands of trials open at once.
     """
