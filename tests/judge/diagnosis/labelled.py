@@ -10,6 +10,7 @@ import yaml
 from reb_action.judge.diagnosis import Cause, Facts
 
 _FOLDER = Path(__file__).parent / "messages"
+_LATER = Path(__file__).parent / "later"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +35,12 @@ def read_messages() -> tuple[Message, ...]:
         for path in sorted(_FOLDER.glob("*.yaml"))
         for entry in yaml.safe_load(path.read_text())
     )
+
+
+def read_later_messages(part: str) -> tuple[Message, ...]:
+    """Return the messages of `kinds` (rules were written for them) or `blind` (never)."""
+    entries = yaml.safe_load((_LATER / f"{part}.yaml").read_text())
+    return tuple(_message(entry, name=entry["cause"]) for entry in entries)
 
 
 def _message(entry: Mapping[str, object], *, name: str) -> Message:

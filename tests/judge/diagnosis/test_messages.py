@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from reb_action.judge.diagnosis import Cause, diagnose
-from tests.judge.diagnosis.labelled import Message, read_messages
+from tests.judge.diagnosis.labelled import Message, read_later_messages, read_messages
 
 MESSAGES = read_messages()
 HELD_OUT = tuple(message for message in MESSAGES if message.held_out)
@@ -36,6 +36,12 @@ def test_diagnoses_are_precise_and_cover_most_messages(part):
     sys.stdout.write(f"\n{figures}\n")
     assert precision >= 0.95, _confusion(part)
     assert coverage >= 0.85, _confusion(part)
+
+
+def test_kinds_that_were_missed_once_are_found():
+    messages = read_later_messages("kinds")
+    assert _precision(messages) >= 0.95, _confusion(messages)
+    assert _coverage(messages) >= 0.90, _confusion(messages)
 
 
 def test_nothing_is_diagnosed_when_nothing_failed():
