@@ -8,6 +8,7 @@ from reb_action.sandbox.docker.container import Container
 from reb_action.sandbox.docker.engine import Engine
 from reb_action.sandbox.docker.options import container_name, container_options
 from reb_action.sandbox.docker.sandbox import DockerSandbox
+from reb_action.sandbox.interrupt import finish
 from reb_action.sandbox.owner import (
     Alive,
     is_leftover,
@@ -18,6 +19,9 @@ from reb_action.sandbox.owner import (
 )
 from reb_action.sandbox.protocol import SandboxSpec
 
+_CREATE_SECONDS = 30.0
+"""How long an interrupt waits for the engine. A runner kills after ten seconds."""
+
 
 def start(spec: SandboxSpec) -> DockerSandbox:
     """Create and start a container; one of the same session that is left is removed first."""
@@ -27,10 +31,15 @@ def start(spec: SandboxSpec) -> DockerSandbox:
     engine = connect()
     Path(spec.mount).mkdir(parents=True, exist_ok=True)
     options = container_options(spec, make_trace(spec), image=spec.image)
-    container = engine.create(options)
+
+    def create() -> Container | None:
+        # The engine would create it all the same, after the sweep has listed what is left.
+        return finish(lambda: engine.create(options), seconds=_CREATE_SECONDS)
+
+    container = create()
     if container is None:
         _remove_leftover(engine, spec)
-        container = engine.create(options)
+        container = create()
     if container is None:
         message = f"Another container takes the name {options['name']} repeatedly; stop it."
         raise SandboxError(message)
