@@ -33,6 +33,16 @@ def explain(error: Exception, *, action: str, where: str) -> str:
         reason, advices = error.explanation or str(error), _OF_THE_ENGINE
     else:
         reason, advices = str(error), _OF_THE_CONNECTION
-    reason = " ".join(reason.split())[:_LENGTH].rstrip(".")
+    reason = _say_once(" ".join(reason.split())[:_LENGTH].rstrip("."), action)
     advice = [text for needle, text in advices if needle in reason.lower()]
     return "; ".join([f"Docker at {where} could not {action}: {reason}", *advice[:1]]) + "."
+
+
+def _say_once(reason: str, action: str) -> str:
+    """Return a reason without the parts that it repeats, or that the action has named already.
+
+    Engines nest errors: "no such image: X: No such image: X".
+    """
+    parts = {part.lower(): part for part in reversed(reason.split(": "))}
+    new = [part for part in reversed(parts.values()) if not action.endswith(f" {part}")]
+    return ": ".join(new) or reason
