@@ -13,7 +13,7 @@ FLOORS = (
     "render session source",
     "agents probe results",
     "doctor trial",
-    "demo qualify workflow",
+    "demo draft qualify workflow",
     "publish redteam",
     "cli",
     "__main__",

@@ -37,7 +37,13 @@ def make_trial(trial: TrialOptions, runner: RunnerOptions) -> Options:
     trial, runner = apply_file(trial, runner)
     for name in (trial.repository, trial.agent):
         demand_file(name)
-    manifest, checkout = _find_manifest(trial.repository)
+    return make_own_trial(*_find_manifest(trial.repository), trial, runner)
+
+
+def make_own_trial(
+    manifest: Manifest, checkout: Path | None, trial: TrialOptions, runner: RunnerOptions
+) -> Options:
+    """Return the options of a trial of this manifest, whose commit `checkout` has, if any."""
     choice = choose_agent(trial.agent, trial.agent_argument, runner)
     folder = (trial.folder or _default_folder(manifest, choice, trial)).absolute()
     _demand_encodable(folder)

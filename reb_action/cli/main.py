@@ -15,6 +15,7 @@ import click
 
 from reb_action import __version__
 from reb_action.cli.corpus import CORPUS
+from reb_action.cli.init import INIT
 from reb_action.cli.machine import MACHINE
 from reb_action.cli.results import RESULTS
 from reb_action.cli.trial import TRIAL
@@ -61,7 +62,7 @@ def cli() -> None:
     """  # noqa: D301
 
 
-for _command in (*TRIAL, *VERDICT, *WORKFLOW, *MACHINE, *CORPUS, *RESULTS):
+for _command in (*TRIAL, *VERDICT, *WORKFLOW, *MACHINE, *INIT, *CORPUS, *RESULTS):
     cli.add_command(_command)
 
 

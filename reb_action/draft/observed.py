@@ -1,0 +1,64 @@
+"""Derives proofs from the log of a run that succeeded."""
+
+import re
+from typing import Final
+
+from reb_action.model.manifest import LogProof, MetricProof, Proof, StepsProof
+
+_NUMBER: Final = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+_METRIC: Final = re.compile(
+    r"\b((?:\w+[ _])?(?:loss|acc|accuracy|error|mse|mae|auc|score|perplexity))\s*[:=]?\s*"
+    r"[-+]?\d*\.\d+",
+    re.IGNORECASE,
+)
+_PASSED: Final = re.compile(r"\b(\d+) passed\b")
+_RAN: Final = re.compile(r"^Ran (\d+) tests?", re.MULTILINE)
+_SKIPPED: Final = re.compile(r"^OK \(skipped=(\d+)", re.MULTILINE)
+_NOISE: Final = re.compile(r"warning|deprecat|^\s*(?:File|Traceback)|\d+%\||^\W*$", re.IGNORECASE)
+_LINE_LIMIT: Final = 120
+
+
+def derive_proofs(log: str) -> tuple[Proof, ...]:
+    """Return proofs that a log fulfils; none if it shows nothing, or skipped tests only."""
+    if _is_all_skipped(log):
+        return ()
+    passed = _PASSED.search(log)
+    if passed is not None:
+        return (MetricProof(metric=r"(\d+) passed", minimum=float(passed[1])),)
+    ran = _RAN.search(log)
+    if ran is not None:
+        done = int(ran[1]) - sum(map(int, _SKIPPED.findall(log)))
+        return (StepsProof(steps=r"\.\.\. ok$", at_least=done),)
+    metrics = [match[1] for match in _METRIC.finditer(log)]
+    if metrics:
+        return _measure(metrics[-1], metrics.count(metrics[-1]))
+    lines = [line for line in log.splitlines() if _tells_something(line)]
+    return (LogProof(log=_generalise(lines[-1])),) if lines else ()
+
+
+def _is_all_skipped(log: str) -> bool:
+    ran, skipped = _RAN.search(log), _SKIPPED.search(log)
+    if ran is not None:
+        return int(ran[1]) == 0 or (skipped is not None and skipped[1] == ran[1])
+    return bool(re.search(r"\b\d+ skipped\b", log)) and not _PASSED.search(log)
+
+
+def _measure(name: str, times: int) -> tuple[Proof, ...]:
+    """Return the proof of a metric: its numbers are finite, and it occurs as often as it did."""
+    pattern = rf"{re.escape(name)}\s*[:=]?\s*([-+]?\d*\.\d+)"
+    finite = MetricProof(metric=pattern)
+    return (finite, StepsProof(steps=re.escape(name), at_least=times)) if times > 1 else (finite,)
+
+
+def _tells_something(line: str) -> bool:
+    return 4 <= len(line.strip()) <= _LINE_LIMIT and not _NOISE.search(line)
+
+
+def _generalise(line: str) -> str:
+    """Return a pattern of a line in which every number may be another one, and every path."""
+    words = re.sub(r"(?:/[\w.-]+){2,}", "\0", line.strip())
+    parts = re.split(rf"({_NUMBER.pattern}|\0)", words)
+    shown = (r"\S+" if part == "\0" else r"[-+\d.,e]+" for part in parts[1::2])
+    return "".join(
+        text for pair in zip(map(re.escape, parts[::2]), (*shown, ""), strict=True) for text in pair
+    )
