@@ -72,7 +72,7 @@ def test_summary_says_why(cases):
         ("crash", []),
         (
             "typo",
-            [f"fail-on is 'sometimes'; use {', '.join(WORDS)}, or levels of {LEVELS}"],
+            [f"fail-on is 'sometimes'; use {', '.join(WORDS)}, or levels of {LEVELS} and setup"],
         ),
     ],
 )
