@@ -368,7 +368,7 @@ FAULTS = [
     'm.yaml:3: the document: the key "domian" is not known; perhaps you meant domain',
     (
         "m.yaml:5: entrypoints.C1: {here} is not known; use one of assets, files, out, python,"
-        " ranks, repo"
+        " ranks, repo, seed"
     ),
     'm.yaml:7: entrypoints.C1.decoy: "/run.py" does not match ^[^/].*\\.py$',
     'm.yaml:9: entrypoints.C1.proofs.0.log: "a" is too short (1 of at least 3 characters)',
