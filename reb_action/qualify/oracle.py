@@ -43,13 +43,26 @@ _NO_CUDA: Final = (
 )
 _TORCH: Final = "torch/lib/libtorch_cpu.so"
 _NCCL: Final = "nvidia/nccl/lib/libnccl.so.2"
-_OPTIMISER: Final = "torch/optim/optimizer.py"
 # Every optimiser has its step wrapped by this function. One that does nothing still calls the
 # closure, in which some trainers compute the loss.
-_STALLED: Final = (
-    "Optimizer.profile_hook_step = staticmethod("
-    "lambda step: lambda self, closure=None, **_: None if closure is None else closure())"
-)
+_STALLED: Final = """
+import importlib.util, sys
+class Stall:
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch.optim.optimizer":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+        def stall(module):
+            load(module)
+            module.Optimizer.profile_hook_step = staticmethod(
+                lambda step: lambda self, closure=None, **_: closure and closure()
+            )
+        spec.loader.exec_module = stall
+        return spec
+sys.meta_path.insert(0, Stall())
+"""
 _MISMATCH: Final = Path(other_cards.__file__).read_text(encoding="utf-8")
 
 
@@ -202,11 +215,7 @@ def _spoiled(built: Building, sabotage: Sabotage | None) -> Iterator[str]:
             yield from _links(built, "torch", "nvidia")
             yield f'{_PYTHON} -I -c {shlex.quote(_MISMATCH)} "$site"/{_NCCL}'
         case Sabotage.OPTIMISER_STALLED:
-            yield from _links(built, "torch")
-            # A copy, because other environments share the file.
-            yield f'cp "$site"/{_OPTIMISER} "$HOME/optimizer.py"'
-            yield f'echo {shlex.quote(_STALLED)} >> "$HOME/optimizer.py"'
-            yield f'rm "$site"/{_OPTIMISER} && mv "$HOME/optimizer.py" "$site"/{_OPTIMISER}'
+            yield _hook(f"import sys; exec({_STALLED!r}, {{}})")
         case _:
             return
 
@@ -226,4 +235,4 @@ def _links(built: Building, *packages: str) -> Iterator[str]:
 
 def _hook(code: str) -> str:
     """Return shell that makes every start of the interpreter run a line of code."""
-    return f'echo {shlex.quote(code)} > "$site/spoiled.pth"'
+    return f"printf '%s\\n' {shlex.quote(code)} > \"$site/spoiled.pth\""

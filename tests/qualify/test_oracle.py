@@ -169,32 +169,16 @@ class SGD(Optimizer):
 # How torch.optim is made: each optimiser has its step wrapped as the first one is made.
 
 
-@pytest.mark.parametrize("is_base", [False, True])
-def test_an_optimiser_that_is_stalled_steps_no_more_and_still_asks_for_the_loss(
-    built, packages, tmp_path, is_base
-):
-    (packages / "torch/optim").mkdir()
-    path = packages / "torch/optim/optimizer.py"
-    path.write_text(TRAINER)
-    kept = tmp_path / "cached.py"
-    kept.hardlink_to(path)
-    site = packages
-    if is_base:
-        (site := tmp_path / "site").mkdir()
-        built = replace(built, base=Path(sys.executable))
-    text = last_lines(replace(built, trains=True), Sabotage.OPTIMISER_STALLED)
-    assert spoiled(text, tmp_path, site=site, base=packages) == 0
-    assert kept.read_text() == TRAINER
-    folder = tmp_path / "base" if is_base else packages
+def test_an_optimiser_that_is_stalled_steps_no_more_and_still_asks_for_the_loss(tmp_path, spoil):
+    (tmp_path / "torch/optim").mkdir(parents=True)
+    (tmp_path / "torch/optim/optimizer.py").write_text(TRAINER)
     code = (
         "from torch.optim.optimizer import SGD; one = SGD(); calls = []; one.step(); "
         "first = one.weight; one.step(lambda: calls.append(0) or 0.25); "
         "print(first, one.weight, len(calls))"
     )
-    argv = [sys.executable, "-c", code]
-    env = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.strip() == "1.0 1.0 1"
+    assert spoil(Sabotage.OPTIMISER_STALLED, code) == "1.0 1.0 1"
+    assert (tmp_path / "torch/optim/optimizer.py").read_text() == TRAINER
 
 
 def test_only_what_trains_has_its_optimiser_stalled(built):
