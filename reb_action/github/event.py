@@ -12,7 +12,7 @@ from reb_action.github import context
 from reb_action.github.api.client import Client
 from reb_action.github.api.fields import at, maybe_text
 from reb_action.model.event import Occasion
-from reb_action.model.github import RunOrder, Server
+from reb_action.model.github import WORKFLOW, RunOrder, Server
 
 _HEADS: Final[Mapping[str, tuple[str, ...]]] = {
     "pull_request": ("pull_request", "head", "sha"),
@@ -54,6 +54,7 @@ def read_current_run(environ: Mapping[str, str]) -> Occasion:
         fork=context.read_context(environ).fork or _runs_for_fork(name, event, repository),
         run=RunOrder(run_id=run_id, attempt=_number(environ, "GITHUB_RUN_ATTEMPT")),
         url=f"{_fitting(environ, 'GITHUB_SERVER_URL', _URL)}/{repository}/actions/runs/{run_id}",
+        workflow=_workflow(environ.get("GITHUB_WORKFLOW_REF", "").removeprefix(f"{repository}/")),
     )
 
 
@@ -94,7 +95,14 @@ def read_other_run(client: Client, run_id: int, *, repository: str) -> Occasion:
         fork=(run.head_repository or "").lower() != repository.lower(),
         run=RunOrder(run_id=run.id, attempt=run.attempt),
         url=run.url,
+        workflow=_workflow(run.path),
     )
+
+
+def _workflow(path: str) -> str:
+    """Return the path of a workflow's file without its ref, "" if no marker can hold it."""
+    file = path.partition("@")[0]
+    return file if WORKFLOW.fullmatch(file) else ""
 
 
 def _event(environ: Mapping[str, str]) -> Json:

@@ -10,7 +10,8 @@ class Occasion:
     """A run and its event; `commit` is the head commit, not GitHub's merge commit.
 
     `branch` is the branch of the commit, None if it was deleted or is a tag. `fork`: the workflow
-    file came from a fork, so the results of the run may be forged.
+    file came from a fork, so the results of the run may be forged. `workflow` is the path of that
+    file, "" if it is not known.
     """
 
     event: str
@@ -20,3 +21,4 @@ class Occasion:
     fork: bool
     run: RunOrder
     url: str
+    workflow: str = ""

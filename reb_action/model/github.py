@@ -3,6 +3,7 @@
 The limits are the documented ones, or the enforced ones where GitHub enforces others.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +11,9 @@ from typing import Final
 
 COMMENT_CHARACTERS: Final = 65_536
 """A comment's body, in code points, its marker among them."""
-MARKER_CHARACTERS: Final = 320
+WORKFLOW: Final = re.compile(r"[A-Za-z0-9._/-]{1,160}")
+"""The path of a workflow's file that a marker can hold: no end of a comment, no space."""
+MARKER_CHARACTERS: Final = 640
 """Characters of a body that are reserved for the two lines of the marker."""
 CHECK_BYTES: Final = 65_535
 """A check run's summary, and its text: documented as characters, enforced in UTF-8 bytes."""
@@ -76,10 +79,11 @@ class RunOrder:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comment:
-    """The one comment of `key` (`[a-z0-9-]{1,64}`) on an issue or pull request.
+    """The one comment of `key` (`[a-z0-9-]{1,64}`) and `workflow` on an issue or pull request.
 
-    The client puts the marker, with key and order, before `body`. Without `create` an existing
-    comment is updated and no new one is created.
+    The client puts the marker, with key, order and workflow, before `body`. Without `create` an
+    existing comment is updated and no new one is created. `workflow` is the path of the workflow's
+    file, "" if it is not known: then it is the comment of any workflow.
     """
 
     number: int
@@ -87,6 +91,7 @@ class Comment:
     order: RunOrder
     body: str
     create: bool = True
+    workflow: str = ""
 
 
 class Effect(StrEnum):
@@ -104,10 +109,11 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """One completed write; `url` is its page on GitHub."""
+    """One completed write; `url` is its page on GitHub, `warning` what the user should know."""
 
     effect: Effect
     url: str
+    warning: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

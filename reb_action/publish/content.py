@@ -87,7 +87,14 @@ def make_comments(report: RunReport, mode: CommentMode, occasion: Occasion) -> t
         return ()
     create, body = _creates_comment(report, mode), write_comment(report)
     return tuple(
-        Comment(number=number, key=report.key, order=report.run, body=body, create=create)
+        Comment(
+            number=number,
+            key=report.key,
+            order=report.run,
+            body=body,
+            create=create,
+            workflow=occasion.workflow,
+        )
         for number in occasion.pull_requests
     )
 

@@ -134,6 +134,8 @@ def report_writes(
             if result.written.url:
                 urls.setdefault(result.what.split()[0], result.written.url)
             tell(log(f"{result.what}: {result.written.effect} {result.written.url}"))
+            if result.written.warning:
+                tell(format_warning(log(result.written.warning, limit=4000)))
     write_outputs(
         context,
         {

@@ -50,6 +50,32 @@ def test_a_newer_run_writes_into_the_same_comment(api):
     assert bodies(api) == [whole("new", NEW)]
 
 
+def test_two_workflows_with_one_key_have_a_comment_each_and_a_warning(api):
+    """They overwrote each other silently."""
+    agent, nightly = (
+        replace(comment(name), workflow=f".github/workflows/{name}.yml")
+        for name in ("agent", "nightly")
+    )
+    first = client_of(api).comment(agent)
+    second = client_of(api).comment(replace(nightly, order=NEW))
+    assert (first.effect, first.warning, second.effect) == ("created", "", "created")
+    assert second.warning == (
+        "the workflow .github/workflows/agent.yml comments on #1 with the same key 'bench':"
+        f" {first.url}; set the input `key` of one of the two workflows"
+    )
+    again = client_of(api).comment(replace(agent, body="again", order=replace(OLD, attempt=2)))
+    assert (again.effect, again.url) == ("updated", first.url)
+    assert "workflow .github/workflows/nightly.yml comments on #1" in again.warning
+    assert [body.split("\n")[1] for body in bodies(api)] == ["again", "nightly"]
+
+
+def test_a_comment_without_a_workflow_becomes_that_of_the_one_that_writes_it(api):
+    old = client_of(api).comment(comment("old"))
+    own = replace(comment("new", order=NEW), workflow=".github/workflows/agent.yml")
+    assert client_of(api).comment(own) == replace(old, effect="updated")
+    assert "workflow=.github/workflows/agent.yml -->" in bodies(api)[0]
+
+
 def test_the_same_again_writes_nothing(api):
     client_of(api).comment(comment("text"))
     assert client_of(api).comment(comment("text")).effect == "unchanged"
@@ -197,8 +223,8 @@ def test_a_body_at_the_limit_is_counted_in_characters(api, letter):
 
 
 def test_the_longest_marker_leaves_what_is_promised():
-    longest = marker("k" * 64, RunOrder(run_id=10**20 - 1, attempt=10**9 - 1))
-    assert 2 * (len(longest) + 1) == 282 <= MARKER_CHARACTERS
+    longest = marker("k" * 64, RunOrder(run_id=10**20 - 1, attempt=10**9 - 1), "w" * 160)
+    assert 2 * (len(longest) + 1) == 622 <= MARKER_CHARACTERS
 
 
 def test_an_issue_that_does_not_exist_is_told(api):
