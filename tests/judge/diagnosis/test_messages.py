@@ -44,6 +44,15 @@ def test_kinds_that_were_missed_once_are_found():
     assert _coverage(messages) >= 0.90, _confusion(messages)
 
 
+def test_blind_messages_are_diagnosed_as_precisely_as_measured():
+    messages = read_later_messages("blind")
+    table = _confusion(messages)
+    precision, coverage = _precision(messages), _coverage(messages)
+    sys.stdout.write(f"\nblind: precision {precision:.3f}, coverage {coverage:.3f}\n{table}\n")
+    assert precision >= 0.90, table
+    assert coverage >= 0.50, table
+
+
 def test_nothing_is_diagnosed_when_nothing_failed():
     wrong = [
         message.source
