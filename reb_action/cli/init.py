@@ -2,11 +2,13 @@
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from reb_action.cli.completion import complete_agents
 from reb_action.cli.groups import ModelOptions, PlaceOptions, RunnerOptions, TrialOptions
 from reb_action.cli.options import FOLDER, NEW_FILE
 from reb_action.cli.runner_options import place_options
@@ -36,8 +38,9 @@ _TRIED: Final = 8
     help="Set the repository up in a sandbox, run candidates, and write proofs that were observed.",
 )  # fmt: skip
 @click.option(
-    "--agent", default="uv", show_default=True,
-    help="With --try: the agent that sets the repository up.",
+    "--agent", shell_complete=complete_agents,
+    help="With --try: the agent that sets the repository up.  [default: documented, which runs the"
+    " instructions that were found; uv if there are none]",
 )  # fmt: skip
 @click.option(
     "--results", "folder", type=FOLDER,
@@ -49,14 +52,14 @@ def init(
     *,
     output: Path | None,
     tries: bool,
-    agent: str,
+    agent: str | None,
     folder: Path | None,
     place: PlaceOptions,
 ) -> None:
-    """Draft a manifest for REPOSITORY (owner/name), or for the checkout that you are in.
+    """Draft a manifest of REPOSITORY or of your checkout.
 
-    It reads the committed files; only --try runs anything of them. Lines of the manifest that are
-    marked "unsure" need a look.
+    REPOSITORY is an owner/name. The committed files are read; only --try runs anything of them.
+    Lines of the manifest that are marked "unsure" need a look.
     """
     from reb_action.cli.console import show_progress
 
@@ -68,7 +71,9 @@ def init(
         project = _read(manifest, own, Path(scratch) / "source", place, tell)
         draft, candidates = _draft(project, manifest, own)
         if tries:
-            options = _make_options(manifest, own, agent, folder, place)
+            follows = manifest.follows_checkout
+            pinned = replace(draft.manifest, commit=manifest.commit, follows_checkout=follows)
+            options = _make_options(pinned, own, agent, folder, place)
             draft = _try(options, draft, candidates, tell)
     _write(path, draft, project, candidates)
 
@@ -109,14 +114,20 @@ def _draft(
 
 
 def _make_options(
-    manifest: "Manifest", own: Path | None, agent: str, folder: Path | None, place: PlaceOptions
+    manifest: "Manifest",
+    own: Path | None,
+    agent: str | None,
+    folder: Path | None,
+    place: PlaceOptions,
 ) -> "Options":
-    """Return the options of the trial; its manifest gets the draft's content later."""
+    """Return the options of the trial in which candidates are tried."""
     from reb_action.cli import arguments
+
+    chosen = agent or ("uv" if manifest.setup is None else "documented")
 
     runner = RunnerOptions(place=place, model_options=ModelOptions(), levels=(Level.C0, Level.C1))
     trial = TrialOptions(
-        repository=manifest.repository, agent=agent, folder=folder or Path("results/init")
+        repository=manifest.repository, agent=chosen, folder=folder or Path("results/init")
     )
     return arguments.make_own_trial(manifest, own, trial, runner)
 
@@ -125,16 +136,9 @@ def _try(
     options: "Options", draft: "Draft", candidates: "tuple[Candidate, ...]", tell: "Progress"
 ) -> "Draft":
     """Return the draft with the first candidate that a run proved."""
-    from dataclasses import replace
-
     from reb_action.draft.draft import with_candidate
     from reb_action.draft.try_out import try_candidates
 
-    pinned = options.manifest
-    manifest = replace(
-        draft.manifest, commit=pinned.commit, follows_checkout=pinned.follows_checkout
-    )
-    options = replace(options, manifest=manifest)
     # The last one is the driver, which only imports: it is tried whatever there is before it.
     chosen = (*candidates[: _TRIED - 1], *candidates[_TRIED - 1 :][-1:])
     attempt = try_candidates(options, chosen, environ=os.environ, tell=tell)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reb_action.cli import console
+from reb_action.cli.completion import complete_agents
 from reb_action.cli.options import (
     FOLDER,
     as_json,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @model_url_option
 @click.option(
     "--agent",
+    shell_complete=complete_agents,
     help="Send the test request in this agent's API dialect.  [default: the vendor's own]",
 )
 def doctor(

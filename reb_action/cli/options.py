@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from reb_action.cli.completion import complete_repositories
 from reb_action.cli.groups import AGENT_SECONDS
 from reb_action.errors import UsageError
 from reb_action.model.agent import Protocol, Resume
@@ -219,7 +220,9 @@ model_url_option = option(
     "--model-url",
     help="URL of the model's API. By default the vendor's, in the agent's dialect.",
 )
-repository_argument = click.argument("repository", envvar="REB_REPOSITORY")
+repository_argument = click.argument(
+    "repository", envvar="REB_REPOSITORY", shell_complete=complete_repositories
+)
 
 
 def artifact_options(*, required: bool) -> Decorator:

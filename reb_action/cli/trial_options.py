@@ -1,5 +1,6 @@
 """The options that name trials: one trial, or those of a plan."""
 
+from reb_action.cli.completion import complete_agents, complete_repositories
 from reb_action.cli.groups import TrialOptions, WhoOptions
 from reb_action.cli.options import (
     ATTEMPTS,
@@ -24,12 +25,14 @@ who_options = pass_group(
     WhoOptions,
     option(
         "--repositories",
+        shell_complete=complete_repositories,
         required=True,
         help="all, names or patterns such as owner/*, or manifest files (.yaml), separated by"
         " commas or lines.",
     ),
     option(
         "--agents",
+        shell_complete=complete_agents,
         default="pip",
         callback=demand_one_list,
         help="Agent names or files (.yaml), separated by commas or lines. On a line of its own, an"
@@ -52,6 +55,7 @@ trial_options = add_options(
         repository_argument,
         option(
             "--agent",
+            shell_complete=complete_agents,
             default="pip",
             callback=demand_one_list,
             help="Agent from `reb agents`, or the path of an agent file (.yaml).",

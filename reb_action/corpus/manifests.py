@@ -58,10 +58,15 @@ def find(name: str) -> Manifest:
     return load(path)
 
 
+def list_repositories() -> tuple[str, ...]:
+    """Return the names, owner/name, of the corpus."""
+    stems = (path.stem for path in data_folder("repos").glob("*.yaml"))
+    return tuple(sorted(stem.replace("__", "/", 1) for stem in stems))
+
+
 def _nearest(name: str) -> str:
     """Return the known repository that a wrong name may mean."""
-    known = {path.stem.replace("__", "/", 1) for path in data_folder("repos").glob("*.yaml")}
-    lower = {one.lower(): one for one in sorted(known)}
+    lower = {one.lower(): one for one in list_repositories()}
     same = name.lower()
     close = [same] if same in lower else get_close_matches(same, lower, n=3)
     meant = f"did you mean {' or '.join(lower[one] for one in close)}? " if close else ""

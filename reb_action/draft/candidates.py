@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action.draft.instructions import list_commands
+from reb_action.draft.observed import escape_pattern
 from reb_action.draft.project import Project
 from reb_action.model.manifest import Entrypoint, LogProof, MetricProof, Proof
 
@@ -90,7 +91,7 @@ def _guess_proof(text: bytes) -> Proof:
     """Return a proof from the words that a script prints; the last are the likeliest."""
     printed = _PRINT.findall(text)
     words = printed[-1].decode("utf-8", "replace").strip() if printed else ""
-    return LogProof(log=f"^{re.escape(words)}" if len(words) > 3 else r"\w{3}")
+    return LogProof(log=f"^{escape_pattern(words)}" if len(words) > 3 else r"\w{3}")
 
 
 def _is_test(path: str) -> bool:
@@ -126,14 +127,29 @@ def _find_tested(project: Project, text: bytes) -> str | None:
 
 
 def _imports(project: Project) -> Iterator[Candidate]:
-    """Yield a driver for the first package that only imports it."""
+    """Yield a driver for the first package that only imports it, with the framework's users."""
     for folder in project.packages[:1]:
+        decoy = _find_framework_user(project, folder)
         name = folder.rpartition("/")[2]
-        code = f"import {name}; print('imported', {name}.__name__, {name}.__file__)"
+        parts = decoy[len(folder) + 1 :].removesuffix(".py").split("/")
+        module = ".".join((name, *parts)).removesuffix(".__init__")
+        code = f"import {module} as it; print('imported', it.__name__, it.__file__)"
+        name = module
         entrypoint = Entrypoint(
             argv=("{python}", "-c", code),
-            decoy=f"{folder}/__init__.py",
-            proofs=(LogProof(log=f"^imported {re.escape(name)} "),),
+            decoy=decoy,
+            proofs=(LogProof(log=f"^imported {escape_pattern(name)} "),),
         )
         doubt = "it only imports the package: replace it by a small real use"
         yield Candidate(entrypoint=entrypoint, origin="a driver", doubts=(doubt,))
+
+
+def _find_framework_user(project: Project, folder: str) -> str:
+    """Return a module of a package that imports a framework: C1 demands that it is loaded."""
+    for name in project.frameworks:
+        wanted = re.compile(rf"^(?:import|from) {name}\b".encode(), re.MULTILINE)
+        inner = [path for path in project.code if path.startswith(f"{folder}/")]
+        for path in sorted(inner, key=lambda one: (one.count("/"), one)):
+            if wanted.search(project.code[path]):
+                return path
+    return f"{folder}/__init__.py"

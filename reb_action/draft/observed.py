@@ -45,9 +45,11 @@ def _is_all_skipped(log: str) -> bool:
 
 def _measure(name: str, times: int) -> tuple[Proof, ...]:
     """Return the proof of a metric: its numbers are finite, and it occurs as often as it did."""
-    pattern = rf"{re.escape(name)}\s*[:=]?\s*([-+]?\d*\.\d+)"
+    pattern = rf"{escape_pattern(name)}\s*[:=]?\s*([-+]?\d*\.\d+)"
     finite = MetricProof(metric=pattern)
-    return (finite, StepsProof(steps=re.escape(name), at_least=times)) if times > 1 else (finite,)
+    return (
+        (finite, StepsProof(steps=escape_pattern(name), at_least=times)) if times > 1 else (finite,)
+    )
 
 
 def _tells_something(line: str) -> bool:
@@ -59,6 +61,10 @@ def _generalise(line: str) -> str:
     words = re.sub(r"(?:/[\w.-]+){2,}", "\0", line.strip())
     parts = re.split(rf"({_NUMBER.pattern}|\0)", words)
     shown = (r"\S+" if part == "\0" else r"[-+\d.,e]+" for part in parts[1::2])
-    return "".join(
-        text for pair in zip(map(re.escape, parts[::2]), (*shown, ""), strict=True) for text in pair
-    )
+    pairs = zip(map(escape_pattern, parts[::2]), (*shown, ""), strict=True)
+    return "".join(text for pair in pairs for text in pair)
+
+
+def escape_pattern(text: str) -> str:
+    """Return a pattern that matches a text, with no more backslashes than it needs."""
+    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", text)
