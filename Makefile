@@ -39,10 +39,7 @@ lint: .venv/dev
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 bench: .venv/dev
-	$(BIN)/python -m tests.bench.startup
-	$(BIN)/python -m tests.bench.noop
-	$(BIN)/python -m tests.bench.gateway
-	$(BIN)/python -m tests.bench.scoreboard
+	$(BIN)/python -m tests.bench.all
 
 # The locks pin every package by hash.
 .venv/run: requirements.lock pyproject.toml | .venv/bin/python

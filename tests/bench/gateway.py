@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from reb_action.gateway.gateway import Gateway
@@ -40,6 +41,13 @@ def milliseconds(address, prefix, key, dialect, **wanted):
 
 def measured(root, dialect, pairs, place, scenario, **wanted):
     """Return the medians of direct calls and of those through the gateway."""
+    return tuple(
+        map(statistics.median, paired(root, dialect, pairs, place, scenario=scenario, **wanted))
+    )
+
+
+def paired(root, dialect, pairs, place, *, scenario, **wanted):
+    """Return the milliseconds of direct calls and of those through the gateway."""
     prefix = f"/{scenario}/bench"
     url = f"{root}{prefix}" + ("/v1" if dialect in (Dialect.CHAT, Dialect.RESPONSES) else "")
     upstream = Upstream(dialect=dialect, base_url=url, key=KEY)
@@ -52,28 +60,33 @@ def measured(root, dialect, pairs, place, scenario, **wanted):
             direct.append(milliseconds(root, prefix, KEY, dialect, **wanted))
             key = gateway.placeholder
             through.append(milliseconds(gateway.address, "", key, dialect, **wanted))
-    return statistics.median(direct), statistics.median(through)
+    return direct, through
+
+
+@contextmanager
+def running_model():
+    """Run the scripted model as a process of its own; give its address."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.model_server"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 def main():
     """Print medians and ratios for each dialect."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.model_server"], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        root = server.stdout.readline().strip()
-        with tempfile.TemporaryDirectory() as place:
-            for name, case in CASES.items():
-                for dialect in Dialect:
-                    direct, through = measured(root, dialect, pairs, place, **case)
-                    print(
-                        f"{name:24} {dialect:20} direct {direct:7.2f} ms  gateway"
-                        f" {through:7.2f} ms  {through / direct:5.2f} times"
-                    )
-    finally:
-        server.kill()
-        server.communicate()
+    with running_model() as root, tempfile.TemporaryDirectory() as place:
+        for name, case in CASES.items():
+            for dialect in Dialect:
+                direct, through = measured(root, dialect, pairs, place, **case)
+                print(
+                    f"{name:24} {dialect:20} direct {direct:7.2f} ms  gateway"
+                    f" {through:7.2f} ms  {through / direct:5.2f} times"
+                )
 
 
 if __name__ == "__main__":
