@@ -1,6 +1,7 @@
 """The whole of `reb publish`, over HTTP, against the loopback GitHub: what is written, where."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -80,6 +81,18 @@ def test_comparison_is_with_the_leaderboard_of_the_default_branch(api, tmp_path)
         "### `claude-code` `sonnet-4.5`: 0 cells changed. No diff"
     )
     assert "## Change since the base" in (tmp_path / "summary.md").read_text()
+
+
+def test_without_access_to_artifacts_evidence_is_a_page_of_the_run(api, tmp_path):
+    """In a private repository `actions: read` is needed to list them; no link answers 404 then."""
+    identity = Identity()
+    del identity.permissions["actions"]
+    api.tokens["token"] = identity
+    here(api, tmp_path, event="pull_request", payload=pull_request())
+    links = set(re.findall(r"https?://[^)\s\]]+", bodies(api)[1]))
+    run_url = f"{api.git.url}/octo/bench/actions/runs/7"
+    assert {link for link in links if "/actions/" in link} == {run_url, f"{run_url}#artifacts"}
+    assert {link.split("/octo/bench/")[0] for link in links} == {api.git.url}
 
 
 def test_without_a_leaderboard_there_is_nothing_to_compare_with(api, tmp_path):

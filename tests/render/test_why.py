@@ -14,7 +14,10 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.model.report import ReportFault, ReportFaultKind
 from reb_action.model.verdict import UNASKED, Scoring
 from reb_action.render.escape import log_rows
+from reb_action.render.html.page import View, trial_page
 from reb_action.render.lines import count_levels, verdict_lines, why_lines, why_message
+from reb_action.render.markdown.checks import level_checks
+from reb_action.render.markdown.comment import write_comment
 from reb_action.render.markdown.verdict import Evidence, trial_summary
 from reb_action.render.terminal.verdict import verdict_tables
 from reb_action.render.why import (
@@ -24,9 +27,12 @@ from reb_action.render.why import (
     merge_explanations,
     outcome_word,
 )
+from reb_action.score import score
 from reb_action.score.rows import row_of
 from reb_action.session.layout import SessionLayout
+from tests.support.editions import edition
 from tests.support.evidence import evidence, observations, run
+from tests.support.hostile import read
 
 URL = "https://github.com/octo/bench/actions/runs/7#artifacts"
 LINE = "ModuleNotFoundError: No module named 'einops'"
@@ -70,6 +76,40 @@ def test_summary_has_the_same_parts_and_the_end_of_the_log(verdict, parts):
     assert f"Evidence: [levels/C1.log]({URL})" in text
     assert f"<details><summary>End of levels/C1.log</summary>\n\n```text\n{LOG}\n```" in text
     assert "never shown" not in text
+
+
+CHANNELS = {
+    # Each takes the trial and gives the text that people read there; a link is the same URL.
+    "step log": lambda given: "\n".join(why_lines(given.verdict.result(Level.C1), link=URL)),
+    "annotation": lambda given: why_message(
+        explain_result(given.verdict.result(Level.C1), Scoring.STRICT), URL
+    ),
+    "summary": lambda given: trial_summary(given.verdict, OPEN, evidence=Evidence(link=URL)),
+    "check": lambda given: next(
+        one.text for one in level_checks(report_of(given.verdict)) if one.name.endswith("C1")
+    ),
+    "comment": lambda given: write_comment(report_of(given.verdict)),
+    "page": lambda given: " ".join(read(trial_page(given)).said),
+}
+
+
+def report_of(verdict):
+    board = score({verdict.trial: verdict}, levels=tuple(Level))
+    return edition(board, evidence={verdict.trial: URL})
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_a_level_that_failed_has_the_same_cause_line_and_link_in_every_channel(
+    verdict, parts, channel
+):
+    observed = evidence(observations=observations(C1=run(exit_code=1)), logs={Level.C1: LOG})
+    view = View(verdict=verdict, evidence=observed, agent_log="", unqualified=frozenset())
+    text = " ".join(CHANNELS[channel](view).split())
+    # An annotation is one sentence, whose parts end in a semicolon.
+    missing = [part for part in parts if part.rstrip(".") not in text]
+    assert missing == []
+    # The page lies in the artifact itself, which is all that the link leads to.
+    assert (URL in text) is (channel != "page")
 
 
 def test_scoreboard_explains_as_the_verdict_does(verdict):

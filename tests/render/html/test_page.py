@@ -103,10 +103,15 @@ def _level(level, title, question, outcome, reason):
 
 
 MISSING = "there is no report.json"
+BLOCKED = (
+    "What to do: The level could not be measured. Fix the cause that the reason names first.",
+    *("Evidence:", "agent.log", ", in the artifact of the trial."),
+)
 SMALL = [
     *_level(
         "C0", "static integrity", "Do the imports of the repository resolve?", "blocked", MISSING
     ),
+    *BLOCKED,
     *_level(
         "C1",
         "CPU run",
@@ -114,6 +119,7 @@ SMALL = [
         "blocked",
         MISSING,
     ),
+    *BLOCKED,
     *_level(
         "C2",
         "CUDA alignment",
@@ -142,6 +148,8 @@ SMALL = [
         "failed",
         MISSING,
     ),
+    "What to do: Correct what report.json claims, or the environment that it describes.",
+    *("Evidence:", "verdict.json", ", in the artifact of the trial."),
     "All claims",
 ]
 

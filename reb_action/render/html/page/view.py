@@ -8,11 +8,11 @@ from reb_action.judge.levels import LevelSpec, spec_of
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.observation import CudaObservation, ImportsObservation, RunObservation
-from reb_action.model.verdict import Claim, LevelResult, Standing, Verdict
+from reb_action.model.verdict import Claim, LevelResult, Scoring, Standing, Verdict
 from reb_action.render.html import pyramid
 from reb_action.render.html.page.timeline import Timeline
 from reb_action.render.lines import mark_level
-from reb_action.render.why import NOT_ASKED
+from reb_action.render.why import NOT_ASKED, Explanation, explain_result
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +41,8 @@ class OutcomeView:
 class LevelView:
     """A level; `mark` follows its outcome, one of the three observations may be there.
 
-    `strict` and `paper` are its outcomes, as words and as classes.
+    `strict` and `paper` are its outcomes, as words and as classes. `why` explains it as in every
+    other channel; None for a level that passed or was not asked.
     """
 
     result: LevelResult
@@ -51,6 +52,7 @@ class LevelView:
     mark: str
     unqualified: bool
     log: str
+    why: Explanation | None
     imports: ImportsObservation | None = None
     cuda: CudaObservation | None = None
     run: RunObservation | None = None
@@ -106,6 +108,7 @@ def _level(result: LevelResult, view: View) -> LevelView:
         mark="" if result.unasked else mark_level(result, view.unqualified),
         unqualified=level in view.unqualified,
         log=view.evidence.logs.get(level, ""),
+        why=explain_result(result, Scoring.STRICT) or explain_result(result, Scoring.PAPER),
         imports=observation if isinstance(observation, ImportsObservation) else None,
         cuda=observation if isinstance(observation, CudaObservation) else None,
         run=observation if isinstance(observation, RunObservation) else None,
