@@ -77,6 +77,8 @@ def _scripts(project: Project) -> Iterator[Candidate]:
 def _candidate(project: Project, path: str, words: tuple[str, ...], origin: str) -> Candidate:
     text = project.code[path]
     doubts = [why for pattern, why in _OBSTACLES if pattern.search(text)]
+    if "download" in path.lower():
+        doubts.append("it may download something")
     if words:
         doubts = [why for why in doubts if why != "it may need arguments"]
     if _GPU_ONLY.search(text) and b"is_available" not in text:

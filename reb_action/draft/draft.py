@@ -21,6 +21,12 @@ def draft_manifest(project: Project, repository: str, *, commit: str = SELF) -> 
         manifest=replace(base, setup=instructions.setup, not_applicable=_exclude(project)),
         notes=_note_sources(project, instructions),
     )
+    if project.notebooks:
+        note = (
+            f"{project.notebooks} notebooks are not read or run: the outputs that they hold prove"
+            " nothing; name a script that runs one"
+        )
+        draft = replace(draft, notes={**draft.notes, "repository": (note,)})
     return with_candidate(draft, candidates[0] if candidates else None, observed=False)
 
 

@@ -46,8 +46,7 @@ class Project:
     @property
     def frameworks(self) -> tuple[Framework, ...]:
         """The frameworks that the files import; a pinned requirement alone is not one."""
-        names = self.ownership.third_party | self.ownership.optional
-        return tuple(one for one in Framework if one in names)
+        return tuple(one for one in Framework if one in self.ownership.third_party)
 
     @property
     def indirect(self) -> tuple[tuple[str, Framework], ...]:
@@ -56,6 +55,11 @@ class Project:
         return tuple(
             (name, _INDIRECT[name]) for name in names if _INDIRECT[name] not in self.frameworks
         )
+
+    @property
+    def notebooks(self) -> int:
+        """The number of notebooks; their imports are not counted, and none is run."""
+        return sum(path.endswith(".ipynb") for path in self.paths)
 
     @property
     def gpu_files(self) -> tuple[str, ...]:

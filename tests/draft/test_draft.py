@@ -83,6 +83,12 @@ def test_conda_file_and_code_for_many_gpus_are_seen(draft):
     assert manifest.not_applicable[Level.C4].endswith("pkg/a.py has code for them")
 
 
+def test_notebooks_are_named_and_prove_nothing(draft):
+    _, manifest, text = draft({"one.ipynb": "{}", "two.ipynb": "{}"})
+    assert "# unsure: 2 notebooks are not read or run" in text
+    assert Level.C1 in manifest.not_applicable
+
+
 def test_existing_manifest_is_not_replaced(draft):
     draft({"run.py": "import numpy\n"})
     done = CliRunner().invoke(cli, ["init"])
