@@ -44,7 +44,7 @@ def named(inputs):
 
 
 COMMANDS = {
-    "action.yml": ("start", "agent"),
+    "action.yml": ("start", "agent", "gate"),
     "plan/action.yml": ("plan",),
     "batch/action.yml": ("batch",),
     "report/action.yml": ("report", "publish"),
@@ -68,7 +68,7 @@ def test_inputs_are_options(name):
 
 
 def test_defaults_are_the_options_own():
-    known = options("start", "agent")
+    known = options("start", "agent", "gate")
     for name, one in read(ROOT / "action.yml")["inputs"].items():
         default = known.get(next(iter(named([name]))))
         told = "" if default is None or not isinstance(default, (str, int)) else str(default)

@@ -169,7 +169,13 @@ def plan(
 @click.command()
 @folder_argument
 @gate_options
-def gate(folder: Path, *, fail_on: "FailOn") -> None:
+@option(
+    "--last-pass",
+    type=click.Path(path_type=Path),
+    help="Folder of an earlier trial of the agent documented that passed; packages that changed"
+    " since are named.",
+)
+def gate(folder: Path, *, fail_on: "FailOn", last_pass: Path | None) -> None:
     """Set the job's exit code from a trial's results. Missing results fail.
 
     Exit code 0: passed. 7: failed by --fail-on.
@@ -179,7 +185,7 @@ def gate(folder: Path, *, fail_on: "FailOn") -> None:
 
     layout = SessionLayout(folder=folder.absolute())
     runner = context.read_context(os.environ)
-    decision = conclude_trial(layout, fail_on, runner)
+    decision = conclude_trial(layout, fail_on, runner, last_pass=last_pass)
     click.echo(f"{decision.standing}; highest level: {decision.highest or 'none'}")
     _annotate(layout, decision, runner)
     _fail_on(decision.closed)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, cast
 
 from reb_action.model.evidence import Evidence
@@ -27,7 +28,22 @@ def judge_setup(evidence: Evidence, results: Iterable[LevelResult]) -> SetupResu
     """
     if evidence.trial.agent != AGENT:
         return None
-    attempts = _read_attempts(evidence)
+    record = _read_record(evidence)
+    return replace(_judge(evidence, results, _list_attempts(record)), packages=_packages(record))
+
+
+def list_changed_packages(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the packages whose versions differ, each with both; `absent` stands for no version."""
+    return tuple(
+        f"{name} {before.get(name, 'absent')} to {now.get(name, 'absent')}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    )
+
+
+def _judge(
+    evidence: Evidence, results: Iterable[LevelResult], attempts: tuple[_Attempt, ...]
+) -> SetupResult:
     if not attempts:
         return _unknown("the agent left no record of what it ran; see agent.log")
     run = next((one for one in attempts if one.get("reported") is True), attempts[0])
@@ -94,17 +110,29 @@ def _explain(attempt: _Attempt, python: str) -> str:
     )
 
 
-def _read_attempts(evidence: Evidence) -> tuple[_Attempt, ...]:
+def _read_record(evidence: Evidence) -> Mapping[str, object]:
     """Return the record in the notes of the report; the agent's text, so any shape is possible."""
     notes = evidence.report.notes if isinstance(evidence.report, Report) else None
     last = (notes or "").rpartition("\n")[2]
     if not last.startswith(_RECORD):
-        return ()
+        return {}
     try:
         record: object = json.loads(last.removeprefix(_RECORD))
     except (ValueError, RecursionError):
-        return ()
-    attempts = cast(_Attempt, record).get("attempts") if isinstance(record, dict) else None
+        return {}
+    return cast(Mapping[str, object], record) if isinstance(record, dict) else {}
+
+
+def _packages(record: Mapping[str, object]) -> dict[str, str]:
+    found = record.get("packages")
+    if not isinstance(found, dict):
+        return {}
+    listed = cast(Mapping[object, object], found)
+    return {str(name)[:100]: str(version)[:100] for name, version in listed.items()}
+
+
+def _list_attempts(record: Mapping[str, object]) -> tuple[_Attempt, ...]:
+    attempts = record.get("attempts")
     if not isinstance(attempts, list):
         return ()
     listed = cast(list[object], attempts)

@@ -135,12 +135,14 @@ class SetupAnswer(StrEnum):
 class SetupResult:
     """The answer of the agent documented; `reason` has the line that decides.
 
-    `python` is the version that was measured: the sandbox's own, or an older one.
+    `python` is the version that was measured: the sandbox's own, or an older one. `packages` are
+    the versions of what was installed, by name, as the environment says.
     """
 
     answer: SetupAnswer
     reason: str
     python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

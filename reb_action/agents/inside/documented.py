@@ -28,7 +28,9 @@ LEAST_SECONDS = 30
 MEASURED = ("python_version", "torch_version", "cuda_available", "gpu_count")
 MEASURE = """
 import json, platform
-seen = {"python_version": platform.python_version()}
+from importlib import metadata
+found = {str(one.metadata["Name"]).lower(): one.version for one in metadata.distributions()}
+seen = {"python_version": platform.python_version(), "packages": found}
 try:
     import torch
     seen["torch_version"] = str(torch.__version__)
@@ -40,7 +42,8 @@ print("\\n" + json.dumps(seen))
 """
 TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 300
-NOTES_LIMIT = 18000
+NOTES_LIMIT = 40000
+PACKAGES_LIMIT = 500
 ERROR = re.compile(
     r"^\s*(ERROR|error|E|fatal)\b ?:|\b\w*(Error|Exception)\b|not found|No such file"
 )
@@ -270,14 +273,16 @@ def write_report(bench: Bench, best: Attempt) -> None:
         seen: dict[str, Any] = json.loads(text.strip().split("\n")[-1]) if code == 0 else {}
     except ValueError:
         seen = {}
-    record = RECORD + json.dumps({"attempts": [vars(one) for one in bench.attempts]})
+    packages = dict(sorted(seen.get("packages", {}).items())[:PACKAGES_LIMIT])
+    attempts = [vars(one) for one in bench.attempts]
+    record = RECORD + json.dumps({"attempts": attempts, "packages": packages})
     report: dict[str, object] = {name: seen.get(name) for name in MEASURED}
     report.update(
         python_path=python,
         ddp_expected_ok=None,
         env_tool="conda" if bench.conda else "venv",
         env_name=None,
-        notes="\n".join(bench.journal)[: NOTES_LIMIT - len(record)] + "\n" + record,
+        notes="\n".join(bench.journal)[: max(NOTES_LIMIT - len(record), 0)] + "\n" + record,
     )
     path = Path(bench.environ["REB_REPORT"])
     part = path.with_name(f"{path.name}.part")
