@@ -32,6 +32,7 @@ from reb_action.session.layout import SessionLayout
 if TYPE_CHECKING:
     from reb_action.github.context import Context
     from reb_action.judge.gate import Decision, FailOn
+    from reb_action.model.plan import Plan
 
 
 plan_options = pass_group(
@@ -132,11 +133,9 @@ def plan(
     from reb_action.cli.run_plan import make_plan
     from reb_action.github import commands, context
     from reb_action.judge.gate import demand_measured
-    from reb_action.model.quantity import count
     from reb_action.publish import publish as publisher
     from reb_action.publish.options import make_publish_options
     from reb_action.results import plan_file
-    from reb_action.workflow import platform_limits
 
     demand_measured(fail_on, runner.levels)
     runner_context = context.read_context(os.environ)
@@ -158,12 +157,20 @@ def plan(
             )
         )
     commands.write_outputs(runner_context, outputs)
+    click.echo(_describe_plan(planned, path))
+
+
+def _describe_plan(planned: "Plan", path: Path) -> str:
+    """Return the size of a plan in trials, jobs and bytes."""
+    from reb_action.model.quantity import count
+    from reb_action.workflow import platform_limits
+
     sizes = (
         f"job output {platform_limits.measure_output(planned):,} bytes in UTF-16, longest list of"
         f" trials {platform_limits.measure_environment(planned):,} bytes"
     )
     trials, jobs = count(len(planned.trials), "trial"), count(len(planned.entries), "job")
-    click.echo(f"{trials} in {jobs}: {path} ({sizes})")
+    return f"{trials} in {jobs}: {path} ({sizes})"
 
 
 @click.command()
