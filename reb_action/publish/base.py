@@ -11,6 +11,7 @@ from reb_action.github import event
 from reb_action.github.api.client import Client
 from reb_action.judge.gate import FailOn
 from reb_action.model.comparison import ContestantComparison, Regression
+from reb_action.model.manifest import contestant_of
 from reb_action.model.plan import Plan
 from reb_action.model.quantity import count
 from reb_action.model.scoreboard import Scoreboard
@@ -106,7 +107,9 @@ def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> s
 def make_outlook(base: Scoreboard, plan: Plan, rule: Rule) -> Outlook:
     """Return what the trials of a plan can change."""
     models = {one.contestant.id: one.model for one in plan.contestants}
-    tested = [name for name, model in models.items() if model is not None] or list(models)
+    # Plans of older releases name no contestants.
+    every = models or dict.fromkeys(contestant_of(trial.id) for trial in plan.trials)
+    tested = [name for name, model in models.items() if model is not None] or list(every)
     return Outlook(base, [trial.id for trial in plan.trials], tested, rule)
 
 

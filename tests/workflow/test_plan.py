@@ -44,6 +44,17 @@ def test_each_trial_is_an_entry_of_its_own_name():
     ]  # fmt: skip
 
 
+def test_attempts_of_a_sequential_run_share_a_job():
+    made = plan([wish("a"), wish("b", "uv")], attempts=2, batching=Batching(together=True))
+    assert [entry.name for entry in made.entries] == ["o__a.pip", "o__b.uv"]
+    assert ids(made) == [["o__a.pip.1", "o__a.pip.2"], ["o__b.uv.1", "o__b.uv.2"]]
+    one = plan([wish("a"), wish("b")], attempts=2, batching=Batching(jobs=1, together=True))
+    assert [entry.name for entry in one.entries] == ["batch-001"]
+    assert len(one.trials) == 4
+    single = plan([wish("a")], batching=Batching(together=True))
+    assert [entry.name for entry in single.entries] == ["o__a.pip.1"]
+
+
 def test_only_and_without_take_patterns():
     selection = Selection(only=("o__a.*", "o__b.uv.1"), without=("*.2",))
     made = plan([wish("a"), wish("b", "uv"), wish("c")], attempts=2, selection=selection)
