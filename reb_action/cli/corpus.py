@@ -16,7 +16,7 @@ from reb_action.model.manifest import Level
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 def validate(paths: tuple[Path, ...]) -> None:
-    """Validate manifests in files or folders: list each fault with its line."""
+    """Validate manifests in files or folders; list all faults."""
     from reb_action.corpus import counts
     from reb_action.errors import DocumentError
     from reb_action.model.quantity import count
