@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,20 @@ def add_wheel(folder: Path, name: str, *, version: str = "1.0", code: str = "") 
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         for path, text in {**files, f"{meta}/RECORD": record}.items():
             archive.writestr(path, text)
+
+
+def add_native_sdist(folder: Path, name: str) -> None:
+    """Add a source release whose build needs a torch that the build environment lacks."""
+    files = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        "pyproject.toml": PYPROJECT.format(dependencies="").replace('"tiny"', f'"{name}"'),
+        "backend.py": "def get_requires_for_build_wheel(config=None):\n    import torch\n",
+    }
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"{name}-1.0/{path}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
 
 
 def _digest(text: str) -> str:
@@ -181,6 +197,79 @@ def test_each_command_runs_once_and_a_failure_is_noted(repo: Path, wheels: Path)
         "failed (1): install .",
         "ok: install -r requirements.txt",
     ]
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_build_that_fails_is_named_once_and_the_rest_is_installed(
+    repo: Path, wheels: Path, tool: str
+) -> None:
+    add_native_sdist(wheels, "native_attn")
+    project(repo, "good", "native-attn")
+    (repo / "requirements.txt").write_text("better\nnative_attn>=1.0  # kernels\n")
+    report = play(repo, wheels, tool)
+    assert modules(report, "tiny", "good", "better", "native_attn") == ["tiny", "good", "better"]
+    named = [line for line in notes(report) if "the build of" in line]
+    assert len(named) == 1
+    assert baseline.normalize(named[0].split()[3]) == "native-attn"
+    assert named[0].endswith("failed: ModuleNotFoundError: No module named 'torch'")
+    assert [line.split(":")[0] for line in notes(report) if ": install" in line] == [
+        "failed (1)",
+        "ok",
+        "ok",
+        "ok",
+    ]
+    assert not list(repo.rglob(".baseline-rest.txt"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "stopped", "found"),
+    [
+        (
+            [
+                "Collecting flash-attn==2.6.3 (from -r requirements.txt (line 3))",
+                "  error: subprocess-exited-with-error",
+                "      RuntimeError: FlashAttention needs CUDA 11.7",
+                "error: metadata-generation-failed",
+            ],
+            False,
+            ("flash-attn", "RuntimeError: FlashAttention needs CUDA 11.7"),
+        ),
+        (
+            [
+                "  a.cu:3: error: no operator matches",
+                "  ERROR: Failed building wheel for apex",
+                "ERROR: Failed to build installable wheels for some projects (apex)",
+            ],
+            False,
+            ("apex", "a.cu:3: error: no operator matches"),
+        ),
+        (["Building wheel for deepspeed (setup.py): started"], True, ("deepspeed", "it took")),
+        (["Downloading torch-2.1.whl (700 MB)"], True, None),
+        (["ERROR: No matching distribution found for nosuch==9.9"], False, None),
+    ],
+)
+def test_failed_build_is_found_in_an_installers_output(
+    lines: list[str], stopped: bool, found: tuple[str, str] | None
+) -> None:
+    build = baseline.find_failed_build(lines, stopped=stopped)
+    assert (build and build[0]) == (found and found[0])
+    assert build is None or found is None or build[1].startswith(found[1])
+
+
+@pytest.mark.parametrize(
+    ("line", "is_of"),
+    [
+        ("flash_attn==2.6", True),
+        ("Flash-Attn @ https://example.org/a.whl", True),
+        ("git+https://example.org/flash-attn.git", True),
+        ("flash-attn-stub", False),
+        ("torch>=2  # before flash-attn", False),
+        ("# flash-attn", False),
+        ("", False),
+    ],
+)
+def test_line_of_a_failed_package_is_recognised(line: str, is_of: bool) -> None:
+    assert baseline.is_of(line, {"flash-attn": "why"}) is is_of
 
 
 def test_tracked_files_are_as_before(repo: Path, wheels: Path) -> None:
