@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # Tests that need only Python and git, each within seconds.
-PLAIN := not (act or agents or browser or docker or slow)
+PLAIN := not (act or agents or browser or docker or repeated or slow)
 
 .PHONY: demo test test-plain lint lock schemas prices bench clean description
 
