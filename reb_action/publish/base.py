@@ -99,8 +99,8 @@ def _find_unsettled(base: Scoreboard, results: RunResults, fail_on: FailOn) -> s
     if outlook.answer() is not None:
         return ""
     return (
-        f"{count(len(stop.skipped), 'trial')} did not run, and against this base"
-        " they could change the answer: run them again without sequential"
+        f"{count(len(stop.skipped), 'left-out trial')} could change the answer against this base;"
+        " run again without sequential"
     )
 
 

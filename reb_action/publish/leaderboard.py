@@ -84,7 +84,7 @@ def read_base(board: Leaderboard, run: RunResults) -> Base | str | None:
     state = read_state(board)
     if state.tip is None:
         return None
-    editions = {record.edition for record in make_run_records(run, now=0)}
+    editions = records_of.find_editions(make_run_records(run, now=0), run.plan)
     run_id = run.occasion.run.run_id
     others = [record for record in state.records if record.run.order.run_id != run_id]
     records = [record for record in others if record.edition in editions]

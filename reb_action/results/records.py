@@ -55,6 +55,17 @@ def make_records(
     )
 
 
+def find_editions(records: tuple[Record, ...], plan: Plan) -> frozenset[Edition]:
+    """Return the editions of a run: those of its records, and of repositories that have none.
+
+    A run that ended early has no record of a repository whose trials it left out.
+    """
+    recorded = {slug_of(record.repository) for record in records}
+    absent = {one.repository for one in plan.trials if one.id.rsplit(".", 2)[0] not in recorded}
+    found = (manifest for name in absent if (manifest := _find(name)) is not None)
+    return frozenset({record.edition for record in records} | {edition_of(one) for one in found})
+
+
 def name_record(record: Record) -> str:
     """Return the path of a record on a board."""
     return f"{FOLDER}/{_place(record)}.json"

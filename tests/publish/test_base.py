@@ -11,6 +11,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.publish import publish
 from reb_action.publish.base import explain_regression
 from reb_action.render.markdown.checks import level_checks
+from reb_action.results.early_stop import make_stop, write_stop
 from tests.support import runs, scoreboards
 from tests.support.editions import edition
 from tests.support.runs import AIM, OTHER_SHA, VIM, environ, job, made
@@ -174,6 +175,26 @@ def test_another_run_is_a_base_and_the_run_itself_is_not(api, tmp_path):
     runs.upload(api, made(tmp_path / "six", (VIM, AIM)), run_id=6)
     assert check(api, tmp_path, "run:6") is None
     assert "is run 7 itself; name an earlier run" in check(api, tmp_path, "run:7")
+
+
+@pytest.mark.parametrize("outcome", [P, F])
+def test_a_run_that_ended_early_needs_a_base_that_leaves_its_answer_alone(outcome, api, tmp_path):
+    """The job left out VIM; it can break something only where the base of now passes it."""
+    board = scoreboards.board()
+    row = next(row for row in board.trials if row.trial == VIM)
+    cells = {level: replace(cell, outcome=outcome) for level, cell in row.cells.items()}
+    place = tmp_path / "scoreboard.json"
+    base = replace(board, trials=(replace(row, cells=cells),), missing={})
+    documents.write(place, base, kind="scoreboard")
+    other = "NVIDIA__kvpress.codex.1"
+    folder = made(tmp_path / "run", (VIM, other), lost=(VIM,))
+    stop = make_stop("fail-on: broken passes", (VIM,), ())
+    write_stop(folder / "artifacts" / "job", stop)
+    text = check(api, tmp_path, str(place))
+    unsettled = (
+        "1 left-out trial could change the answer against this base; run again without sequential"
+    )
+    assert (text or "").startswith(unsettled) is (outcome is P)
 
 
 def test_a_base_that_is_none_is_named(api, tmp_path):

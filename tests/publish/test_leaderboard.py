@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from reb_action import documents
 from reb_action.cli.main import cli
+from reb_action.corpus import manifests
 from reb_action.errors import GitHubError
 from reb_action.github import event
 from reb_action.model.github import RunOrder
@@ -18,6 +19,7 @@ from reb_action.publish import leaderboard, run
 from reb_action.publish.board_state import Leaderboard, read_state
 from reb_action.publish.git_branch import Remote
 from reb_action.results import records as records_of
+from reb_action.results.early_stop import make_stop, write_stop
 from reb_action.score.records import make_generations
 from tests.support import runs
 from tests.support.runs import environ, made
@@ -253,6 +255,22 @@ def test_attempt_2_is_compared_with_the_run_before_and_not_with_itself(api, tmp_
     assert {row.trial for row in base.board.trials} == set(names)
     alone = results(api, tmp_path, 5, names_of("codex"), attempt=2)
     assert leaderboard.read_base(board, alone).board.trials == base.board.trials
+
+
+def test_a_repository_whose_trials_were_all_left_out_stays_in_the_base(api, tmp_path):
+    names = names_of("uv", repositories=REPOSITORIES[:2], attempts=(1,))
+    publish(api, tmp_path, results(api, tmp_path, 4, names))
+    # The manifest of a sample trial is not the corpus's, which the plan names.
+    path = f"records/{names[1]}/4.1.json"
+    record = documents.decode(api.git.files(BRANCH)[path], Record, kind="record", name=path)
+    known = replace(record, edition=records_of.edition_of(manifests.find(record.repository)))
+    api.git.add_commit(BRANCH, {path: documents.encode(known, kind="record")})
+    shortened = tmp_path / "run-5-1" / "artifacts" / "job"
+    write_stop(shortened, make_stop("fail-on: broken passes", (names[1],), ()))
+    run = results(api, tmp_path, 5, names, lost=(names[1],))
+    assert set(run.collected.found) == {names[0]}
+    base = leaderboard.read_base(board_of(api, tmp_path), run)
+    assert {row.trial for row in base.board.trials} == set(names)
 
 
 REFUSED = [
