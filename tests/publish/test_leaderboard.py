@@ -10,14 +10,16 @@ from click.testing import CliRunner
 from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
-from reb_action.errors import GitHubError
+from reb_action.errors import GitHubError, UsageError
 from reb_action.github import event
 from reb_action.model.github import RunOrder
 from reb_action.model.manifest import Level
 from reb_action.model.record import History, Record
+from reb_action.model.scoreboard import Scoreboard
 from reb_action.publish import leaderboard, run
 from reb_action.publish.board_state import Leaderboard, read_state
 from reb_action.publish.git_branch import Remote
+from reb_action.publish.publish import write_base
 from reb_action.results import records as records_of
 from reb_action.results.early_stop import make_stop, write_stop
 from reb_action.score.records import make_generations
@@ -25,6 +27,7 @@ from tests.support import runs
 from tests.support.runs import environ, made
 from tests.support.scoreboards import AGENTS, REPOSITORIES, slug
 
+VISION = "kyegomez/VisionMamba"
 BRANCH = "reb-leaderboard"
 USERS = {"CNAME": b"bench.example.org\n", "README.md": b"# Ours\n", "data/own.csv": b"1,2\n"}
 
@@ -257,14 +260,37 @@ def test_attempt_2_is_compared_with_the_run_before_and_not_with_itself(api, tmp_
     assert leaderboard.read_base(board, alone).board.trials == base.board.trials
 
 
+def use_corpus_manifests(api, run_id, names):
+    """Give records the manifests that a plan names; those of sample trials are others."""
+    files = api.git.files(BRANCH)
+    changed = {}
+    for name in names:
+        path = f"records/{name}/{run_id}.1.json"
+        record = documents.decode(files[path], Record, kind="record", name=path)
+        edition = records_of.edition_of(manifests.find(record.repository))
+        changed[path] = documents.encode(replace(record, edition=edition), kind="record")
+    api.git.add_commit(BRANCH, changed)
+
+
+def test_plan_writes_the_leaderboard_as_the_base_of_a_sequential_run(api, tmp_path):
+    names = names_of("codex", repositories=(VISION,), attempts=(1,))
+    plan = made(tmp_path / "next", names, lost=names) / "plan.json"
+    of_run = runs.job(environ(api, tmp_path / "env"), fail_on="broken")
+    with pytest.raises(UsageError, match="there is no base to compare with: there is no leaderb"):
+        write_base(of_run, plan, levels=tuple(Level), sequential=True)
+    publish(api, tmp_path, results(api, tmp_path, 4, names))
+    with pytest.raises(UsageError, match="no record of the leaderboard has this scoring version"):
+        write_base(of_run, plan, levels=tuple(Level), sequential=True)
+    use_corpus_manifests(api, 4, names)
+    base = write_base(of_run, plan, levels=tuple(Level), sequential=True)
+    board = documents.read(base, Scoreboard, kind="scoreboard")
+    assert [row.trial for row in board.trials] == names
+
+
 def test_a_repository_whose_trials_were_all_left_out_stays_in_the_base(api, tmp_path):
     names = names_of("uv", repositories=REPOSITORIES[:2], attempts=(1,))
     publish(api, tmp_path, results(api, tmp_path, 4, names))
-    # The manifest of a sample trial is not the corpus's, which the plan names.
-    path = f"records/{names[1]}/4.1.json"
-    record = documents.decode(api.git.files(BRANCH)[path], Record, kind="record", name=path)
-    known = replace(record, edition=records_of.edition_of(manifests.find(record.repository)))
-    api.git.add_commit(BRANCH, {path: documents.encode(known, kind="record")})
+    use_corpus_manifests(api, 4, names[1:])
     shortened = tmp_path / "run-5-1" / "artifacts" / "job"
     write_stop(shortened, make_stop("fail-on: broken passes", (names[1],), ()))
     run = results(api, tmp_path, 5, names, lost=(names[1],))
