@@ -16,7 +16,11 @@ from reb_action.model.manifest import Level
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 def validate(paths: tuple[Path, ...]) -> None:
-    """Validate manifests in files or folders; list all faults."""
+    """Validate manifests in files or folders; list all faults.
+
+    Proofs in a known weak form are faults in the corpus, and warnings elsewhere.
+    """
+    from reb_action.cli.console import print_note
     from reb_action.corpus import counts
     from reb_action.errors import DocumentError
     from reb_action.model.quantity import count
@@ -26,6 +30,8 @@ def validate(paths: tuple[Path, ...]) -> None:
     if faults:
         click.echo("\n".join(log(fault) for fault in faults))
         raise DocumentError(f"{count(len(faults), 'fault')} found; correct the lines above")
+    for warning in counts.list_warnings(paths):
+        print_note(f"warning: {log(warning)}")
     click.echo("\n".join(counts.count_levels(paths)))
 
 

@@ -4,22 +4,49 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from reb_action.corpus import manifests as corpus_manifests
-from reb_action.corpus.validation import describe
+from reb_action.corpus.reasons import list_unqualified_faults, list_weak_faults
+from reb_action.corpus.validation import describe, place
 from reb_action.errors import DocumentError
 from reb_action.model.manifest import Level, Manifest
 from reb_action.model.quantity import count
+from reb_action.resources import data_folder
 
 
 def list_faults(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield every fault of these manifests as `file:line: what is wrong`."""
+    """Yield every fault of these manifests as `file:line: what is wrong`.
+
+    Of the corpus also weak proofs and unqualified levels for which a manifest gives no reason.
+    """
+    for file in _list_files(paths):
+        try:
+            manifest, faults = corpus_manifests.read(file)
+        except DocumentError as error:
+            yield str(error)
+            continue
+        if manifest is not None and _is_of_corpus(file):
+            problems = (*list_weak_faults(manifest), *list_unqualified_faults(manifest))
+            faults = place(problems, file.read_bytes())
+        yield from describe(file.name, faults)
+
+
+def list_warnings(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the weak proofs of valid manifests outside the corpus, as `file:line: what is weak`.
+
+    An owner decides what proves that the program ran, so they are no faults.
+    """
+    for file in _list_files(paths):
+        if not _is_of_corpus(file):
+            problems = tuple(list_weak_faults(corpus_manifests.load(file)))
+            yield from describe(file.name, place(problems, file.read_bytes()))
+
+
+def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        for file in sorted(path.glob("*.yaml")) if path.is_dir() else (path,):
-            try:
-                _, faults = corpus_manifests.read(file)
-            except DocumentError as error:
-                yield str(error)
-            else:
-                yield from describe(file.name, faults)
+        yield from sorted(path.glob("*.yaml")) if path.is_dir() else (path,)
+
+
+def _is_of_corpus(file: Path) -> bool:
+    return file.parent.resolve() == data_folder("repos").resolve()
 
 
 def count_levels(paths: Iterable[Path]) -> Iterator[str]:

@@ -44,6 +44,7 @@ def list_broken_rules(manifest: Manifest, data: _Data) -> Iterator[Problem]:
     if not manifest.frameworks and "C2" not in _keys(data, "not_applicable"):
         yield _problem(("frameworks",), "the list is empty, so C2 must be in not_applicable")
     yield from _list_misplaced(data)
+    yield from _list_reasons_of_nothing(data)
     for level, entrypoint in manifest.entrypoints.items():
         yield from _list_entrypoint_faults(level, entrypoint)
     if manifest.stages and "C1" not in _keys(data, "entrypoints"):
@@ -69,6 +70,14 @@ def _list_misplaced(data: _Data) -> Iterator[Problem]:
         if len(places) != 1:
             at = (places[-1], str(level)) if places else ()
             yield Problem(at=at, text=f"{level} must be in exactly one of {_list_places()}")
+
+
+def _list_reasons_of_nothing(data: _Data) -> Iterator[Problem]:
+    """Yield the levels that have a reason about their entry point, and no entry point."""
+    for key in ("weak_proofs", "not_qualified"):
+        for level in _keys(data, key):
+            if level in RUN_LEVELS and level not in _keys(data, "entrypoints"):
+                yield _problem((key, level), f"{level} is not in entrypoints")
 
 
 def _list_places() -> str:

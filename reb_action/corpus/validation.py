@@ -34,6 +34,11 @@ def find_faults(data: Json, source: bytes) -> tuple[Fault, ...]:
     if isinstance(sound, dict) and isinstance(data, dict):
         manifest = read_manifest(sound)
         problems = tuple(dict.fromkeys((*problems, *list_broken_rules(manifest, data))))
+    return place(problems, source)
+
+
+def place(problems: tuple[Problem, ...], source: bytes) -> tuple[Fault, ...]:
+    """Return problems of the YAML text `source` as faults by line; those without one last."""
     if not problems:
         return ()
     lines = find_lines(source)

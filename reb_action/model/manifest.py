@@ -110,6 +110,17 @@ class CurveProof:
 Proof = FileProof | LogProof | MetricProof | StepsProof | CurveProof
 
 
+class WeakForm(StrEnum):
+    """Known weak forms of proofs: a wrong environment may give such proofs too."""
+
+    FILES_ONLY = "files_only"
+    NO_NUMBER = "no_number"
+    UNBOUNDED = "unbounded"
+    WHOLE_RANGE = "whole_range"
+    ANY_TEXT = "any_text"
+    FAILURE = "failure"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entrypoint:
     """What a run level runs, and what proves that it ran.
@@ -199,6 +210,8 @@ class Manifest:
     `not_applicable` excludes a level from both scorings, `paper_only` from the strict one; each
     with its reason. With `commit: self` in the file, `imports` is None until a checkout is chosen;
     from then on `commit` and `imports` are those of the checkout, and `follows_checkout` is set.
+    `weak_proofs` gives the reason of each weak form that a level's proofs keep, `not_qualified` why
+    a level has not been qualified and what it takes; neither decides an outcome.
     """
 
     repository: str
@@ -216,6 +229,10 @@ class Manifest:
     setup: Setup | None = None
     stages: Mapping[str, Stage] = field(default_factory=dict[str, Stage])
     follows_checkout: bool = False
+    weak_proofs: Mapping[Level, Mapping[WeakForm, str]] = field(
+        default_factory=dict[Level, Mapping[WeakForm, str]]
+    )
+    not_qualified: Mapping[Level, str] = field(default_factory=dict[Level, str])
 
     @property
     def slug(self) -> str:
