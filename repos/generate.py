@@ -1,13 +1,15 @@
 """Writes README.md of this folder from the manifests and their qualifications.
 
 python repos/generate.py           write it
-python repos/generate.py --check   fail if it is not up to date
+python repos/generate.py --check   fail if it is not up to date, or a manifest has a fault
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from reb_action.corpus import manifests as corpus_manifests
+from reb_action.corpus.counts import list_faults
 from reb_action.corpus.qualification import find_record, is_qualified
 from reb_action.model.manifest import Level, Manifest
 
@@ -33,6 +35,35 @@ in mind.
 
 """
 
+UNQUALIFIED = """
+## Not qualified, and why
+
+The described levels (`not_qualified` in the manifest) and those that count in the paper only
+(`paper_only`).
+
+| repository | level | why, and what it takes |
+|---|---|---|
+"""
+WEAK = """
+## Weak proofs that are kept
+
+`reb validate` refuses a manifest of the corpus whose proofs have a known weak form, unless it gives
+the reason (`weak_proofs`). To mend a proof changes what was qualified, so its level has to be
+qualified again.
+
+| form | means |
+|---|---|
+| `files_only` | every proof is a file: its name, size and first bytes |
+| `no_number` | no proof reads a number: no metric, no curve, and no steps of at least 2 |
+| `unbounded` | a metric with no bounds, or with bounds that accept nearly every number |
+| `whole_range` | the bounds are the whole range of such a metric: 0 to 1 for an accuracy |
+| `any_text` | the pattern accepts lines that any program may print |
+| `failure` | the pattern accepts a line that a failed run may print: a traceback, the command |
+
+| repository | level | form | why |
+|---|---|---|---|
+"""
+
 
 def cell(one: Manifest, level: Level) -> str:
     """Return what is known of one cell."""
@@ -53,7 +84,7 @@ def row(one: Manifest) -> str:
     cells = " | ".join(cell(one, level) for level in (Level.C0, *LEVELS))
     needs = (one.oracle.needs if one.oracle else None) or ""
     name = f"[{one.repository}]({one.slug}.yaml)"
-    return f"| {name} | {one.domain} | {one.imports} | {cells} | {needs.replace('|', '/')} |"
+    return f"| {name} | {one.domain} | {one.imports} | {cells} | {escape(needs)} |"
 
 
 def page() -> str:
@@ -68,13 +99,40 @@ def page() -> str:
         f"{level} {sum(is_qualified(one, level) for one in manifests)}"
         for level in (Level.C0, *LEVELS)
     ]
-    return HEAD + "\n".join(lines) + f"\n\nQualified: {', '.join(counts)}.\n"
+    unqualified = "\n".join(line for one in manifests for line in list_unqualified(one))
+    weak = "\n".join(line for one in manifests for line in list_weak(one))
+    head = HEAD + "\n".join(lines) + f"\n\nQualified: {', '.join(counts)}.\n"
+    return f"{head}{UNQUALIFIED}{unqualified}\n{WEAK}{weak}\n"
+
+
+def list_unqualified(one: Manifest) -> Iterator[str]:
+    """Yield a line for each run level of a repository that is not qualified."""
+    for level in LEVELS:
+        if level in one.paper_only:
+            yield f"| {one.repository} | {level}, paper only | {escape(one.paper_only[level])} |"
+        elif level in one.not_qualified:
+            yield f"| {one.repository} | {level} | {escape(one.not_qualified[level])} |"
+
+
+def list_weak(one: Manifest) -> Iterator[str]:
+    """Yield a line for each weak form that a repository's proofs keep."""
+    for level, reasons in sorted(one.weak_proofs.items()):
+        for form, reason in sorted(reasons.items()):
+            yield f"| {one.repository} | {level} | `{form}` | {escape(reason)} |"
+
+
+def escape(text: str) -> str:
+    """Return text that cannot end its cell of a table."""
+    return text.replace("|", "/")
 
 
 def main() -> None:
     """Write or check the page."""
     path = FOLDER / "README.md"
     text = page()
+    faults = tuple(list_faults([FOLDER]))
+    if faults:
+        sys.exit("\n".join(faults))
     if "--check" not in sys.argv:
         path.write_text(text, encoding="utf-8")
     elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -29,8 +29,12 @@ _FAILURES: Final = (
     "ERROR collecting test.py",
 )
 _PLACES: Final = {
-    **{"{python}": "/env/bin/python", "{repo}": "/repo", "{out}": "/out", "{seed}": "1"},
-    **{"{files}": "/files", "{assets}": "/assets"},
+    "{python}": "/env/bin/python",
+    "{repo}": "/repo",
+    "{out}": "/out",
+    "{seed}": "1",
+    "{files}": "/files",
+    "{assets}": "/assets",
 }
 
 
