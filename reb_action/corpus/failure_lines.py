@@ -18,7 +18,8 @@ NEUTRAL_LINES: Final = (
 
 _FAILURES: Final = (
     "Traceback (most recent call last):",
-    "ModuleNotFoundError: No module named 'torch'",
+    '  File "<string>", line 1, in <module>',
+    "    exec(statement, dict(globals()))",
     "ImportError: cannot import name 'model' from 'torch' (/env/lib/python3.11/torch/__init__.py)",
     "RuntimeError: CUDA error: no kernel image is available for execution on the device",
     "AssertionError: Torch not compiled with CUDA enabled",
@@ -42,9 +43,11 @@ def list_failure_lines(manifest: Manifest, entrypoint: Entrypoint) -> Iterator[s
     """Yield lines that a run of an entry point may print where nothing of it works.
 
     A traceback shows paths and source lines, those of the manifest's `files` among them; a launcher
-    shows its command.
+    shows its command, and an import that fails names the module.
     """
     yield from _FAILURES
+    for name in _list_modules(manifest):
+        yield f"ModuleNotFoundError: No module named {name.replace('-', '_')!r}"
     places = {**_PLACES, "{ranks}": str(entrypoint.ranks)}
     words = tuple(_fill(word, places) for word in entrypoint.argv)
     yield " ".join(words)
@@ -54,6 +57,15 @@ def list_failure_lines(manifest: Manifest, entrypoint: Entrypoint) -> Iterator[s
             yield f"usage: {PurePosixPath(path).name} [-h]"
     for text in manifest.files.values():
         yield from (f"    {line.strip()}" for line in text.splitlines())
+
+
+def _list_modules(manifest: Manifest) -> Iterator[str]:
+    """Yield names of modules that are absent in wrong environments."""
+    yield from manifest.frameworks
+    yield manifest.repository.partition("/")[2]
+    yield manifest.repository.partition("/")[2].lower()
+    if manifest.oracle is not None and manifest.oracle.key is not None:
+        yield manifest.oracle.key
 
 
 def _fill(word: str, places: dict[str, str]) -> str:

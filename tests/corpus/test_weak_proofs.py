@@ -27,6 +27,7 @@ BASE = (Path(__file__).parents[1] / "demo" / "manifest.yaml").read_text()
 FILE = FileProof(file="{out}/model.pt", kind=FileKind.ZIP, min_bytes=1_000_000)
 LOSS = MetricProof(metric=r"final loss (\S+)$", minimum=0.01, maximum=5)
 SOURCE = 'print("rank 0 holds", part.shape)\n    print(f"score: 0.7 {done}")'
+NAME = MANIFEST.repository.partition("/")[2]
 CORPUS = manifests.load_folder(data_folder("repos"))
 
 
@@ -68,6 +69,8 @@ WEAK = {
     "INFO": ((LOSS, LogProof(log="INFO")), "any_text", 1),
     "a library's name": ((LOSS, LogProof(log="torch")), "failure", 1),
     "CUDA": ((LOSS, LogProof(log="CUDA")), "failure", 1),
+    "the repository's name": ((LOSS, LogProof(log=NAME)), "failure", 1),
+    "a line of the decoy's traceback": ((LOSS, LogProof(log="<module>")), "failure", 1),
     "the script's name": ((LOSS, LogProof(log=r"train\.py")), "failure", 1),
     "the command": ((LOSS, LogProof(log="--epochs 3")), "failure", 1),
     "a number of the command": ((metric(r"lr=(\S+)", 0.1, 0.9),), "failure", 0),
