@@ -24,6 +24,7 @@ class Rule:
     without_gpu: Cause | None = None
     of_ranks: Cause | None = None
     only_own: bool = False
+    only_foreign: bool = False
     in_warnings: bool = False
 
 

@@ -1,6 +1,7 @@
 """Diagnose a failure from its log and the facts: facts first, then the first rule that matches."""
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -96,7 +97,7 @@ def _search_log(excerpt: Excerpt, facts: Facts) -> Diagnosis | None:
 def _apply_rules(rules: Iterable[Rule], text: str, facts: Facts) -> Diagnosis | None:
     for rule in rules:
         line = _find_proof(rule, text)
-        if line is not None and (not rule.only_own or _names_own_module(line, facts)):
+        if line is not None and _holds_for_module(rule, line, facts):
             return Diagnosis(cause=_choose_cause(rule, facts), line=line)
     return None
 
@@ -107,9 +108,19 @@ def _choose_cause(rule: Rule, facts: Facts) -> Cause:
     return rule.of_ranks or rule.cause if facts.ranks > 1 else rule.cause
 
 
-def _names_own_module(line: str, facts: Facts) -> bool:
+def _holds_for_module(rule: Rule, line: str, facts: Facts) -> bool:
+    """Return whether the module that the line names is of the side that the rule asks for.
+
+    Without a list of the repository's modules, no module counts as foreign.
+    """
+    if not (rule.only_own or rule.only_foreign):
+        return True
     module = _MODULE.search(line)
-    return module is not None and module[1] in facts.own_modules
+    if module is None or not facts.own_modules:
+        return False
+    if rule.only_own:
+        return module[1] in facts.own_modules
+    return module[1] not in facts.own_modules | sys.stdlib_module_names
 
 
 def _find_proof(rule: Rule, text: str) -> str | None:

@@ -180,6 +180,41 @@ def test_what_a_module_of_the_repository_lacks_is_the_repository(log):
     assert diagnose(log, own) == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        "ImportError: cannot import name 'Config' from 'strange'",
+        "AttributeError: module 'strange.base' has no attribute 'Config'",
+        "ModuleNotFoundError: No module named 'strange.base'",
+    ],
+)
+def test_what_a_package_lacks_is_another_version_of_it(log):
+    listed = replace(FAILED, own_modules=frozenset({"train"}))
+    own = replace(FAILED, own_modules=frozenset({"strange"}))
+    assert diagnose(log, listed) == Diagnosis(cause=Cause.MIXED_FRAMEWORKS, line=log)
+    assert diagnose(log, own) == Diagnosis(cause=Cause.REPOSITORY_DEFECT, line=log)
+
+
+def test_what_the_standard_library_lacks_is_no_package_of_another_version():
+    listed = replace(FAILED, own_modules=frozenset({"train"}))
+    assert diagnose("AttributeError: module 'queue' has no attribute 'Many'", listed) is None
+
+
+def test_interface_that_a_release_removed_is_found_and_a_promise_to_remove_it_is_not():
+    removed = "AttributeError: thing.walk was removed in thing v0.6.0: use thing.tree.walk"
+    promised = "ValueError: bad rate (thing.walk will be removed in v0.6.0)"
+    assert diagnose(removed, FAILED) == Diagnosis(cause=Cause.MIXED_FRAMEWORKS, line=removed)
+    assert diagnose(promised, FAILED) is None
+
+
+def test_argument_is_a_packages_when_the_last_call_of_the_line_is_a_packages():
+    error = "TypeError: __init__() got an unexpected keyword argument 'gpus'"
+    theirs = f"{TRACEBACK}\n    trainer = pl.Trainer(gpus=1, logger=logger)\n{error}\n"
+    ours = f"{TRACEBACK}\n    model = nn.DataParallel(Model(gpus=1))\n{error}\n"
+    assert diagnose(theirs, FAILED) == Diagnosis(cause=Cause.MIXED_FRAMEWORKS, line=error)
+    assert diagnose(ours, FAILED) is None
+
+
 RETRY = "urllib3: Max retries exceeded with url: /bert/resolve/main/config.json"
 COMPILING = "[3/40] /usr/local/cuda/bin/nvcc -c fused.cu"
 LONG = f"{COMPILING} {'-I/usr/include ' * 400}-o fused.o"
