@@ -49,8 +49,9 @@ def test_blind_messages_are_diagnosed_as_precisely_as_measured():
     table = _confusion(messages)
     precision, coverage = _precision(messages), _coverage(messages)
     sys.stdout.write(f"\nblind: precision {precision:.3f}, coverage {coverage:.3f}\n{table}\n")
-    assert precision >= 0.90, table
-    assert coverage >= 0.50, table
+    # What was measured, rounded down; nothing was changed in the rules afterwards.
+    assert precision >= 0.96, table
+    assert coverage >= 0.63, table
 
 
 def test_nothing_is_diagnosed_when_nothing_failed():
