@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from reb_action.model.agent import Dialect, Ending
-from reb_action.sandbox.port import FORWARDER, SOCKET
+from reb_action.sandbox.port_forward import FORWARDER, SOCKET
 from reb_action.sandbox.protocol import Kind, Network
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import ModelChoice

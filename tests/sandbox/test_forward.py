@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from reb_action.errors import SandboxError
-from reb_action.sandbox import port as sandbox_port
-from reb_action.sandbox.port import PORT, SOCKET, forward
+from reb_action.sandbox import port_forward
+from reb_action.sandbox.port_forward import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from tests.support.sandbox_fixtures import Start, shell
 
@@ -149,7 +149,7 @@ def _pid(command: bytes) -> int:
 def here(folder: Path) -> Iterator[tuple[int, int]]:
     """A forwarder outside any sandbox: its port and its process."""
     port, path = _free_port(), str(folder / SOCKET)
-    script = (Path(sandbox_port.__file__).parent / "inside" / "forward.py").read_bytes()
+    script = (Path(port_forward.__file__).parent / "inside" / "forward.py").read_bytes()
     argv = (sys.executable, "-I", "-S", "-", str(port), path)
     subprocess.run(argv, input=script, check=True, timeout=20)
     pid = _pid(path.encode())

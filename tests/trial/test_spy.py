@@ -12,7 +12,7 @@ from reb_action.model.agent import Dialect
 from reb_action.redaction import forms
 from reb_action.resources import data_folder
 from reb_action.sandbox import select
-from reb_action.sandbox.port import PORT
+from reb_action.sandbox.port_forward import PORT
 from reb_action.sandbox.protocol import Kind, Limits, Network
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout

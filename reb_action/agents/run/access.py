@@ -14,7 +14,7 @@ from reb_action.errors import UsageError
 from reb_action.gateway.prices import load_prices
 from reb_action.gateway.settings import Budget, HostedTools, Upstream
 from reb_action.model.agent import Key
-from reb_action.sandbox.port import PORT, SOCKET, forward
+from reb_action.sandbox.port_forward import PORT, SOCKET, forward
 from reb_action.sandbox.protocol import Kind, Network, Sandbox
 from reb_action.session.layout import SessionLayout
 from reb_action.session.state import ModelChoice, Session

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from reb_action.sandbox.docker.engine import Engine, Running, Task
-from reb_action.sandbox.port import FORWARDER
+from reb_action.sandbox.port_forward import FORWARDER
 from reb_action.sandbox.wait import LOOK_SECONDS, Patience
 
 OUT_OF_MEMORY: Final = "(out of memory)"
