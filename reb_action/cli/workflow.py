@@ -188,7 +188,7 @@ def gate(folder: Path, *, fail_on: "FailOn", last_pass: Path | None) -> None:
     Exit code 0: passed. 7: failed by --fail-on.
     """
     from reb_action.github import context
-    from reb_action.workflow.gate import conclude_trial
+    from reb_action.workflow.trial_outputs import conclude_trial
 
     layout = SessionLayout(folder=folder.absolute())
     runner = context.read_context(os.environ)
@@ -247,7 +247,7 @@ def _annotate(layout: SessionLayout, decision: "Decision", runner: "Context") ->
     """Show on the run's page why levels did not pass: an error if that failed the job."""
     from reb_action.github.commands import format_error, format_notice
     from reb_action.render.escape import clean
-    from reb_action.workflow.gate import explain_trial
+    from reb_action.workflow.trial_outputs import explain_trial
 
     if runner.output is not None:
         trial, why = explain_trial(layout, decision.scoring, runner)

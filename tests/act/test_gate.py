@@ -9,7 +9,7 @@ import pytest
 from reb_action.corpus import manifests
 from reb_action.errors import RebError, UsageError
 from reb_action.github.context import Context
-from reb_action.judge import gate as judge_gate
+from reb_action.judge import gate
 from reb_action.model.manifest import Level, Outcome
 from reb_action.model.verdict import Scoring
 from reb_action.render.markdown.verdict import trial_summary
@@ -20,7 +20,7 @@ from reb_action.session.layout import SessionLayout
 from reb_action.session.state import AgentChoice
 from reb_action.trial import options as trial_options
 from reb_action.trial import run
-from reb_action.workflow import gate
+from reb_action.workflow.trial_outputs import conclude_trial
 from tests.act.act_consumer import HERE, make_mirror
 
 ASKED = (Level.C0, Level.C1, Level.C5)
@@ -56,7 +56,7 @@ def layout(original, tmp_path):
 
 
 def decide(layout, fail_on="any"):
-    return gate.conclude_trial(layout, judge_gate.parse_fail_on(fail_on), Context())
+    return conclude_trial(layout, gate.parse_fail_on(fail_on), Context())
 
 
 def change(layout, level, **fields):
@@ -169,20 +169,20 @@ def lucky(layout):
 
 SCORINGS = {
     # scoring: outcome, highest level, what closes the gate at C1
-    Scoring.STRICT: (judge_gate.Standing.FAILED, Level.C0, "C1 failed: no proof"),
-    Scoring.PAPER: (judge_gate.Standing.PASSED, Level.C1, None),
+    Scoring.STRICT: (gate.Standing.FAILED, Level.C0, "C1 failed: no proof"),
+    Scoring.PAPER: (gate.Standing.PASSED, Level.C1, None),
 }
 
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_gate_goes_by_the_scoring(lucky, scoring):
-    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse_fail_on("C1", scoring=scoring))
+    decision = gate.decide(lucky, ASKED, gate.parse_fail_on("C1", scoring=scoring))
     assert (decision.standing, decision.highest, decision.closed) == SCORINGS[scoring]
 
 
 @pytest.mark.parametrize("scoring", Scoring)
 def test_summary_leads_with_the_scoring_and_shows_both(lucky, scoring):
-    decision = judge_gate.decide(lucky, ASKED, judge_gate.parse_fail_on("never", scoring=scoring))
+    decision = gate.decide(lucky, ASKED, gate.parse_fail_on("never", scoring=scoring))
     told = {
         Scoring.STRICT: "2 of 3 levels passed",
         Scoring.PAPER: "3 of 3 levels passed",
@@ -205,4 +205,4 @@ def test_unknown_fail_on_names_what_is_known(text):
     with pytest.raises(
         UsageError, match="use never, invalid, any, regression, broken, or levels of C0, C1"
     ):
-        judge_gate.parse_fail_on(text)
+        gate.parse_fail_on(text)

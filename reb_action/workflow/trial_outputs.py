@@ -1,4 +1,4 @@
-"""Ends a trial on a runner: judges its files again, decides, writes outputs and summary."""
+"""Ends a trial on a runner: judges its files again, decides, writes the outputs and the summary."""
 
 from collections.abc import Iterator
 from dataclasses import replace
