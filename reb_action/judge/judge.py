@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from reb_action import __version__
 from reb_action.judge.diagnosis.level import diagnose_level
+from reb_action.judge.documented import judge_setup
 from reb_action.judge.faults import UNENDED, find_interruption, find_run_fault
 from reb_action.judge.honesty import audit_report, judge_honesty
 from reb_action.judge.imports import unobserved_imports
 from reb_action.judge.levels import LEVELS, LevelSpec, spec_of
 from reb_action.judge.limit_hits import judge_limit_hits
-from reb_action.judge.setup import judge_setup
 from reb_action.model.diagnosis import Diagnosis
 from reb_action.model.evidence import Evidence
 from reb_action.model.manifest import Level, Outcome

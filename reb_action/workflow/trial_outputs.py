@@ -11,8 +11,8 @@ from reb_action.errors import RebError
 from reb_action.github.commands import write_outputs, write_summary
 from reb_action.github.context import Context
 from reb_action.judge import gate
+from reb_action.judge.documented import list_changed_packages
 from reb_action.judge.gate import Decision, FailOn
-from reb_action.judge.setup import list_changed_packages
 from reb_action.model.manifest import RUN_LEVELS, Level
 from reb_action.model.verdict import Scoring, SetupAnswer, Verdict
 from reb_action.render.lines import why_message

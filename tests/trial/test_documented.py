@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from reb_action import documents
 from reb_action.cli.main import cli
 from reb_action.judge import gate
-from reb_action.judge.setup import find_failed_stage
+from reb_action.judge.documented import find_failed_stage
 from reb_action.model.manifest import Level, LogProof, Outcome, Stage
 from reb_action.model.observation import ProofObservation, StageObservation
 from reb_action.model.verdict import SetupAnswer, Verdict
