@@ -19,8 +19,6 @@ CHECK_BYTES: Final = 65_535
 """A check run's summary, and its text: documented as characters, enforced in UTF-8 bytes."""
 ANNOTATIONS_PER_REQUEST: Final = 50
 """More than these take further requests, each of which appends."""
-ANNOTATION_BYTES: Final = 64_000
-"""An annotation's message (64 KB)."""
 TITLE_CHARACTERS: Final = 255
 """A check run's or an annotation's title."""
 

@@ -70,8 +70,8 @@ OWN_RULES = {
     "summary exceeds a maximum bytesize of 65535": CHECK
     | {"output": OUTPUT | {"summary": "é" * 32_768}},
     "text exceeds a maximum bytesize of 65535": CHECK | {"output": OUTPUT | {"text": "é" * 32_768}},
-    "message exceeds a maximum bytesize of 65536": CHECK
-    | {"output": OUTPUT | {"annotations": [NOTE | {"message": "x" * 65_537}]}},
+    "message exceeds a maximum bytesize of 64000": CHECK
+    | {"output": OUTPUT | {"annotations": [NOTE | {"message": "x" * 64_001}]}},
     "title is too long (maximum is 255 characters)": CHECK
     | {"output": OUTPUT | {"annotations": [NOTE | {"title": "x" * 256}]}},
 }

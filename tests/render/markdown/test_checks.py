@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from reb_action.model.github import (
-    ANNOTATION_BYTES,
     ANNOTATIONS_PER_REQUEST,
     CHECK_BYTES,
     TITLE_CHARACTERS,
@@ -17,6 +16,7 @@ from reb_action.model.manifest import Level, Outcome
 from reb_action.render.markdown.checks import level_checks, trial_checks, truncate
 from tests.support import scoreboards
 from tests.support.editions import BASE_URL, COMMIT, RUN_URL, edition, flipped, grown, renamed
+from tests.support.github_api.limits import ANNOTATION_BYTES
 from tests.support.oracles.markdown import NOTIFIES, read
 
 

@@ -4,8 +4,8 @@ COMMENT_CHARACTERS = 65_536
 """422 `Body is too long`: peter-evans/create-or-update-comment#181."""
 CHECK_BYTES = 65_535
 """Told as characters, counted in bytes: github/docs#35252, dorny/test-reporter#57."""
-ANNOTATION_BYTES = 64 * 1024
-"""Told in the description's prose only."""
+ANNOTATION_BYTES = 64_000
+"""Told in the description's prose only, as 64 KB: the smaller reading."""
 ANNOTATION_TITLE = 255
 """Told in the description's prose only."""
 HOURLY = 1_000
