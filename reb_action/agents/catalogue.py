@@ -1,4 +1,4 @@
-"""The agents there are: YAML files of this folder, or of the user's, each read into a value."""
+"""The agents there are: YAML files of `definitions/` or of the user, each read into a value."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ AGENTS: Final = (
     *("claude-code", "codex", "opencode", "gemini-cli", "qwen-code", "mini-swe-agent", "nexau"),
     "nexau-paper",
 )
-"""The agents that come with us, each a file of this folder."""
+"""The agents that come with us, each a file of `definitions/`."""
 
 NAMES: Final = frozenset(
     {
