@@ -242,6 +242,18 @@ def test_changed_page_is_told_and_can_be_made_again(honest_trial, finished):
     assert layout.page.read_bytes() == page
 
 
+def test_verdict_with_an_old_reason_is_refused_until_it_is_written_again(honest_trial, finished):
+    layout, verdict = finished, honest_trial[1]
+    whole = layout.verdict.read_bytes()
+    reason = json.dumps(verdict.result(Level.C0).reason, ensure_ascii=False).encode()
+    layout.verdict.write_bytes(whole.replace(reason, b'"as an earlier build said it"'))
+    refused = judged(layout)
+    assert "verdict.json differs from the verdict that its evidence gives" in str(refused.exception)
+    assert "run reb judge --write to replace it" in str(refused.exception)
+    assert judged(layout, "--write").exit_code == 0
+    assert layout.verdict.read_bytes() == whole
+
+
 def judged(layout, *more):
     return CliRunner().invoke(cli, ["judge", str(layout.folder), *more])
 
