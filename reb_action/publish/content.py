@@ -18,6 +18,7 @@ from reb_action.render.markdown.run_report import BaseComparison, RunReport
 from reb_action.render.markdown.sections import is_fine
 from reb_action.results.collection import Collected
 from reb_action.score.base import has_changes
+from reb_action.session import state
 
 TRIAL_CHECKS: Final = 50
 """Above this many trials, checks are written by level: GitHub allows 80 writes a minute."""
@@ -56,6 +57,7 @@ def make_report(
         base=base,
         evidence=run.evidence,
         stop=run.collected.stop,
+        own_repository=_measures_own(run),
         files={
             trial.id: path for trial in run.plan.trials if (path := find_file(trial)) is not None
         },
@@ -109,6 +111,15 @@ def leaderboard_refusal(occasion: Occasion, default_branch: str) -> str | None:
             f" {occasion.event} of {occasion.branch!r}"
         )
     return None
+
+
+def _measures_own(run: RunResults) -> bool:
+    """Return whether a run has one repository only, and measures it at its own checkout."""
+    names = {trial.id.rsplit(".", 2)[0] for trial in run.plan.trials}
+    layouts = (run.collected.places[row.trial] for row in run.board.trials)
+    return len(names) == 1 and any(
+        state.load(layout).trial.manifest.follows_checkout for layout in layouts
+    )
 
 
 def _creates_comment(report: RunReport, mode: CommentMode) -> bool:

@@ -31,7 +31,7 @@ def rank_finding(one: ContestantComparison) -> int:
 
 def tell_finding(one: ContestantComparison) -> str:
     """Return the verdict on a contestant: the cells that changed, then whether that is chance."""
-    return f"{_tell_cells(one)}. {_tell_test(one)}{_tell_gaps(one)}."
+    return f"{_tell_cells(one)}. {_tell_test(one)}{tell_gaps(one)}."
 
 
 def tell_level(one: ContestantComparison, level: Level) -> str | None:
@@ -48,6 +48,13 @@ def advise_contestant(one: ContestantComparison) -> str | None:
     open_levels = [level for level in one.levels if level.difference and not _is_shown(level)]
     nearest = min(open_levels, key=lambda level: level.p or 1.0, default=None)
     return None if nearest is None else advise(nearest)
+
+
+def tell_gaps(one: ContestantComparison) -> str:
+    """Return how many trials of a comparison are unseen, as the end of a sentence, or ""."""
+    if not one.unseen:
+        return ""
+    return f"; incomplete: {count(len(one.unseen), 'trial')} here or in the base missing or invalid"
 
 
 def _tell_cells(one: ContestantComparison) -> str:
@@ -81,12 +88,6 @@ def _tell_level_test(level: LevelComparison) -> str:
     if _is_shown(level):
         return f"{'better' if level.difference > 0 else 'worse'} at {level.level}{chance}"
     return f"no difference shown at {level.level}{chance}"
-
-
-def _tell_gaps(one: ContestantComparison) -> str:
-    if not one.unseen:
-        return ""
-    return f"; incomplete: {count(len(one.unseen), 'trial')} here or in the base missing or invalid"
 
 
 def _is_shown(level: LevelComparison) -> bool:

@@ -1,13 +1,14 @@
 """The change since the base, as Markdown: the verdicts, then each cell with its reason."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from reb_action.model.comparison import Attempts, ContestantComparison
-from reb_action.model.scoreboard import AgentScore, TrialRow
+from reb_action.model.scoreboard import AgentScore
 from reb_action.render import finding
 from reb_action.render.comparison_lines import LEGEND
 from reb_action.render.escape import markdown
+from reb_action.render.markdown.own_change import find_row, list_sentences, tell_unchanged
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.markdown.sections import NAME, agent_name, details
 from reb_action.render.markdown.why import WHOLE, tell_why
@@ -23,6 +24,8 @@ _NAMES: Final = 500
 """Changed cells of a kind in a job summary."""
 _VERDICTS: Final = 5
 """Contestants whose verdict is shown; the table has the others."""
+_SENTENCES: Final = 12
+"""Changed levels of the one repository that have a headline; the lists have the others."""
 
 
 def list_tested(report: RunReport) -> tuple[AgentScore, ...]:
@@ -39,10 +42,13 @@ def headlines(report: RunReport) -> Iterator[str]:
         (score for score in tested if score.name in compared),
         key=lambda score: finding.rank_finding(compared[score.name]),
     )
-    for score in known[:_VERDICTS]:
-        yield f"{agent_name(score)}: {finding.tell_finding(compared[score.name])}"
-    if len(known) > _VERDICTS:
-        yield f"and {len(known) - _VERDICTS} more contestants; see the table."
+    if report.own_repository:
+        yield from _tell_own(report, known, compared)
+    else:
+        for score in known[:_VERDICTS]:
+            yield f"{agent_name(score)}: {finding.tell_finding(compared[score.name])}"
+        if len(known) > _VERDICTS:
+            yield f"and {len(known) - _VERDICTS} more contestants; see the table."
     new = [score for score in tested if score.name not in compared]
     if new:
         more = f" and {len(new) - 1} more" if len(new) > 1 else ""
@@ -50,7 +56,12 @@ def headlines(report: RunReport) -> Iterator[str]:
 
 
 def advice(report: RunReport) -> Iterator[str]:
-    """Yield what would decide the open question of each contestant under test."""
+    """Yield what would decide the open question of each contestant under test.
+
+    The answer is a number of repositories, so a run of one's own repository has none.
+    """
+    if report.own_repository:
+        return
     tested = {score.name for score in list_tested(report)}
     for one in report.base.contestants:
         text = finding.advise_contestant(one) if one.b in tested else None
@@ -91,8 +102,24 @@ def change_blocks(report: RunReport, *, names: int, unchanged: bool, limit: int)
         same = [c for c in list_changes(under_test) if c.turn is Turn.UNCHANGED]
         if same:
             yield details(f"Unchanged ({len(same)})", "\n".join(map(_name_change, same)))
-    if report.base.contestants:
+    if report.base.contestants and not report.own_repository:
         yield details("How this is computed", LEGEND)
+
+
+def _tell_own(
+    report: RunReport, scores: Sequence[AgentScore], compared: Mapping[str, ContestantComparison]
+) -> Iterator[str]:
+    """Yield each changed level of the one repository, then the contestants without a change."""
+    heads = {score.name: f"{agent_name(score)}: " if len(scores) > 1 else "" for score in scores}
+    sentences = list_sentences(report, heads)
+    for sentence in sentences[:_SENTENCES]:
+        yield f"{heads[sentence.contestant]}{sentence.as_markdown()}"
+    if len(sentences) > _SENTENCES:
+        yield f"and {len(sentences) - _SENTENCES} more changed levels; see the lists."
+    changed = {sentence.contestant for sentence in sentences}
+    for name in [name for name in heads if name not in changed][:_VERDICTS]:
+        text = tell_unchanged(compared[name])
+        yield f"{heads[name]}{text}" if heads[name] else text[0].upper() + text[1:]
 
 
 class _Lists:
@@ -116,7 +143,7 @@ class _Lists:
 
     def _item(self, change: CellChange) -> str:
         head = _name_change(change, named=self._named)
-        row = _find_row(self._report, change)
+        row = find_row(self._report, change)
         if row is None or change.turn is Turn.FIXED:
             return head
         explanation = explain_cell(
@@ -126,17 +153,6 @@ class _Lists:
         return (
             head if explanation is None else f"{head}: {tell_why(explanation, link, self._limit)}"
         )
-
-
-def _find_row(report: RunReport, change: CellChange) -> TrialRow | None:
-    """Return the first attempt of a cell that does not pass now."""
-    scoring = report.fail_on.scoring
-    for row in report.board.trials:
-        if (row.name, row.repository) == (change.contestant, change.repository):
-            cell = row.cells.get(change.level)
-            if cell is not None and explain_cell(change.level, cell, scoring) is not None:
-                return row
-    return None
 
 
 def _name_change(change: CellChange, *, named: bool = True) -> str:

@@ -24,6 +24,7 @@ from reb_action.render.finding import rank_finding, tell_level
 from reb_action.render.lines import why_message
 from reb_action.render.markdown import failures, sections
 from reb_action.render.markdown.changes import list_tested
+from reb_action.render.markdown.own_change import Sentence, list_sentences
 from reb_action.render.markdown.run_report import RunReport
 from reb_action.render.outcomes import WORDS
 from reb_action.render.tables import other
@@ -86,7 +87,8 @@ def _level_check(report: RunReport, level: Level) -> CheckRun:
     board = report.board
     outcomes = [sections.outcome_of(report, row, level) for row in board.trials]
     outcomes += [Outcome.INVALID] * len(board.missing)
-    check = _check(report, level, {level: outcomes}, title=_title(report, level))
+    title = _title(report, level, _headline(outcomes))
+    check = _check(report, level, {level: outcomes}, title=title)
     if _fails_by_base(report, level):
         check = replace(check, conclusion=Conclusion.FAILURE)
     return replace(
@@ -101,9 +103,11 @@ def _trial_check(report: RunReport, row: TrialRow) -> CheckRun:
     single = replace(report, board=replace(report.board, trials=(row,), missing={}))
     outcomes = {level: (sections.outcome_of(report, row, level),) for level in report.levels}
     rows = ((level, spec_of(level).title, WORDS[outcome]) for level, (outcome,) in outcomes.items())
+    changed = (f"**{one.as_markdown()}**" for one in list_sentences(report, (row.name,)))
+    table = sections.table((("level", "question", "outcome"), *rows))
     return replace(
         _check(report, row.trial, outcomes),
-        summary=truncate(sections.table((("level", "question", "outcome"), *rows))),
+        summary=truncate("\n\n".join((*changed, table))),
         text=_text(single, report.levels),
         annotations=_annotations(single, report.levels),
     )
@@ -117,7 +121,7 @@ def _missing_check(report: RunReport, trial: str, reason: str) -> CheckRun:
 
 
 def _check(report: RunReport, name: str, outcomes: Outcomes, *, title: str = "") -> CheckRun:
-    text = _headline([outcome for of_level in outcomes.values() for outcome in of_level])
+    text = title or _headline([outcome for of_level in outcomes.values() for outcome in of_level])
     mark = "unverified (fork workflow): " if report.unverified else ""
     what = _plain(clean(name, limit=150))
     return CheckRun(
@@ -125,17 +129,23 @@ def _check(report: RunReport, name: str, outcomes: Outcomes, *, title: str = "")
         head_sha=report.commit,
         external_id=f"reb:{report.run.run_id}.{report.run.attempt}:{what}",
         conclusion=conclude(report, outcomes),
-        title=_plain(clean(f"{mark}{title}{': ' if title else ''}{text}", limit=TITLE_CHARACTERS)),
+        title=_plain(clean(f"{mark}{text}", limit=TITLE_CHARACTERS)),
         summary="",
         details_url=report.run_url,
     )
 
 
-def _title(report: RunReport, level: Level) -> str:
-    """Return the title of a level, with the word for contestants that are worse than before."""
+def _title(report: RunReport, level: Level, counts: str) -> str:
+    """Return the title of a level, with the word for contestants that are worse than before.
+
+    In a run of one's own repository with one contestant it is the sentence on what changed.
+    """
     tested = {score.name for score in list_tested(report)}
+    sentences = _sentences(report, level)
+    if len(tested) == 1 and sentences:
+        return f"{sentences[0].as_text()} ({counts})"
     worse = any(level in list_worse(one) for one in report.base.contestants if one.b in tested)
-    return f"{spec_of(level).title}{', worse than the base' if worse else ''}"
+    return f"{spec_of(level).title}{', worse than the base' if worse else ''}: {counts}"
 
 
 def _fails_by_base(report: RunReport, level: Level) -> bool:
@@ -166,9 +176,19 @@ def _summary(report: RunReport, level: Level) -> Iterator[str]:
 def _verdicts(report: RunReport, level: Level) -> Iterator[str]:
     """Yield the verdict on each contestant under test at one level."""
     names = {score.name: sections.agent_name(score) for score in list_tested(report)}
+    if report.own_repository:
+        for sentence in _sentences(report, level):
+            head = f"{names[sentence.contestant]}: " if len(names) > 1 else ""
+            yield f"**{head}{sentence.as_markdown()}**"
+        return
     for one in sorted(report.base.contestants, key=rank_finding):
         if one.b in names and (text := tell_level(one, level)) is not None:
             yield f"**{names[one.b]}: {text}.**"
+
+
+def _sentences(report: RunReport, level: Level) -> tuple[Sentence, ...]:
+    tested = {score.name for score in list_tested(report)}
+    return tuple(one for one in list_sentences(report, tested) if one.level is level)
 
 
 def _agents(report: RunReport, level: Level) -> Iterator[tuple[str, ...]]:

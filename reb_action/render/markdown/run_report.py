@@ -34,7 +34,8 @@ class RunReport:
     `unverified`: the run used a workflow of a fork, which may have changed the results. `files`
     maps a trial to the file of the repository that describes it, if there is one; `evidence` maps
     a trial to the URL of its artifact, where that is known. `stop` is why the run ended early,
-    None if it did not.
+    None if it did not. `own_repository`: the run has one repository only, and its manifest says
+    `commit: self`.
     """
 
     key: str
@@ -49,6 +50,7 @@ class RunReport:
     files: Mapping[str, str]
     evidence: Mapping[str, str] = field(default_factory=dict[str, str])
     stop: EarlyStop | None = None
+    own_repository: bool = False
 
     @property
     def planned(self) -> int:
