@@ -15,6 +15,12 @@ from reb_action.render.html.environment import render
 
 CACHE_SECONDS: Final = 3600
 """How long shields.io caches a badge; it rejects less than 300."""
+PADDING: Final = 6
+# White text on each has a contrast of at least 4.5.
+GOOD: Final = "17693f"
+PARTLY: Final = "855300"
+BAD: Final = "a8231b"
+NEUTRAL: Final = "66645e"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,16 +36,17 @@ class Badge:
 def badge_of(score: AgentScore, level: Level, *, scoring: Scoring = Scoring.STRICT) -> Badge:
     """Return the badge of a contestant at a level; only its name comes from outside."""
     share = score.levels.get(scoring, {}).get(level, Share(passed=0, counted=0))
-    name = clean(_name(score), limit=_NAME) or "agent"
+    name = name_contestant(score)
     label = f"{name} {level}" if scoring is Scoring.STRICT else f"{name} {level} paper"
     message = shares.short(share)
     title = f"{name}, {level} {spec_of(level).title}, {scoring} scoring: {message}"
     return Badge(label=label, message=message, colour=_colour(share), title=title)
 
 
-def _name(score: AgentScore) -> str:
+def name_contestant(score: AgentScore) -> str:
     """Return agent and model, or the id that the user gave."""
-    return " ".join(title_lines(score)) if score.has_default_name else score.name
+    name = " ".join(title_lines(score)) if score.has_default_name else score.name
+    return clean(name, limit=_NAME) or "agent"
 
 
 def endpoint(badge: Badge) -> bytes:
@@ -57,32 +64,29 @@ def endpoint(badge: Badge) -> bytes:
 
 def svg(badge: Badge) -> bytes:
     """Return the badge as a picture that loads nothing; its text fits in any font."""
-    left, right = (_width(text) + 2 * _PAD for text in (badge.label, badge.message))
+    left, right = (measure_width(text) + 2 * PADDING for text in (badge.label, badge.message))
     return f"{render('site/badge.svg.j2', badge=badge, left=left, right=right)}\n".encode()
 
 
 def _colour(share: Share) -> str:
     # An unseen trial may have failed: the colour is that of the worst case.
     if share.share is None or share.lowest is None:
-        return _NONE
+        return NEUTRAL
     return next(colour for least, colour in _COLOURS if share.lowest >= least)
 
 
-def _width(text: str) -> int:
+def measure_width(text: str) -> int:
     """Return the width of a text in pixels, in the font that the badge asks for first."""
     return round(sum(_WIDTHS.get(char, _WIDE if ord(char) > _LATIN else 7) for char in text))
 
 
-_PAD: Final = 6
 _NAME: Final = 60
-_NONE: Final = "66645e"
-# White text on each has a contrast of at least 4.5.
 _COLOURS: Final = (
-    (0.8, "17693f"),
+    (0.8, GOOD),
     (0.6, "4a6b1e"),
-    (0.4, "855300"),
+    (0.4, PARTLY),
     (0.2, "9c4414"),
-    (0.0, "a8231b"),
+    (0.0, BAD),
 )
 # Advances in pixels at 11 px, of Verdana and of DejaVu Sans, which was drawn to the same widths.
 _GROUPS: Final = {

@@ -1,7 +1,9 @@
 """Facts about a site's trials besides their results: domain, date, run and history."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from reb_action.model.manifest import SELF
 from reb_action.model.record import History, Record, RecordedRun
 from reb_action.render.html.site import BoardFacts, Publication, TrialFacts
 from reb_action.results.collection import Collected
@@ -18,19 +20,25 @@ def facts_of_records(records: Mapping[str, Record], history: History) -> BoardFa
         for name, counts in entry.counts.items():
             publications.setdefault(name, []).append(Publication(facts=facts, counts=counts))
     return BoardFacts(
-        trials={trial: _facts(record.run, record.domain) for trial, record in records.items()},
+        trials={trial: _facts_of_record(record) for trial, record in records.items()},
         history={name: tuple(each) for name, each in publications.items()},
     )
 
 
 def facts_of_artifacts(collected: Collected, trials: Iterable[str]) -> BoardFacts:
     """Return the facts of trials with a verdict; artifacts do not know their run."""
+    manifests = {trial: state.load(collected.places[trial]).trial.manifest for trial in trials}
     return BoardFacts(
         trials={
-            trial: TrialFacts(domain=state.load(collected.places[trial]).trial.manifest.domain)
-            for trial in trials
+            trial: TrialFacts(domain=one.domain, follows_checkout=one.follows_checkout)
+            for trial, one in manifests.items()
         }
     )
+
+
+def _facts_of_record(record: Record) -> TrialFacts:
+    facts = _facts(record.run, record.domain)
+    return replace(facts, follows_checkout=record.edition.commit == SELF)
 
 
 def _facts(run: RecordedRun, domain: str = "") -> TrialFacts:

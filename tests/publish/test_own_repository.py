@@ -77,3 +77,21 @@ def test_pinned_repository_is_told_as_ever(api, tmp_path):
         "### `documented`: nothing to compare with. `no record of the leaderboard has this"
         " scoring version and these manifests`."
     )
+
+
+def test_default_branch_has_a_badge_of_all_levels(api, tmp_path):
+    published(api, tmp_path, 6, breaks=True)
+    files = api.git.files("reb-leaderboard")
+    title = (
+        "environment of acme/own, documented, strict scoring:"
+        " C0 passed; C1 failed; C2 passed; C3 passed; C4 passed; C5 passed"
+    )
+    assert f"<title>{title}</title>" in files["badges/documented/acme__own.svg"].decode()
+    assert "badges/documented/acme__own.json" in files
+
+
+def test_pinned_repository_has_no_such_badge(api, tmp_path):
+    published(api, tmp_path, 6, breaks=False, follows=False)
+    files = api.git.files("reb-leaderboard")
+    assert "badges/documented/C1.svg" in files
+    assert not any(path.startswith("badges/documented/acme") for path in files)

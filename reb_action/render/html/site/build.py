@@ -23,8 +23,10 @@ from reb_action.render.html.site.document import (
     trials_page,
 )
 from reb_action.render.html.site.facts import NO_BOARD_FACTS, BoardFacts
-from reb_action.render.html.site.names import badge_of, page_of
+from reb_action.render.html.site.names import badge_of, page_of, safe_name
 from reb_action.render.html.site.site_board import NO_BOARDS, Boards, make_site_board
+from reb_action.render.repository_badge import badge_files
+from reb_action.score.repositories import slug_of
 
 
 def build_site(
@@ -56,6 +58,21 @@ def front_files(
                 path = f"{badge_of(score, spec.level)}{mark}"
                 yield f"{path}.svg", badge.svg(picture)
                 yield f"{path}.json", badge.endpoint(picture)
+    yield from _repository_badges(scoreboard, facts)
+
+
+def _repository_badges(scoreboard: Scoreboard, facts: BoardFacts) -> Iterator[tuple[str, bytes]]:
+    """Yield a badge of each contestant on each repository that describes itself.
+
+    A corpus has too many repositories, and their READMEs belong to others.
+    """
+    rows = (row for row in scoreboard.trials if facts.of(row.trial).follows_checkout)
+    for repository in dict.fromkeys(row.repository for row in rows):
+        for score in scoreboard.agents:
+            path = badge_of(score, safe_name(slug_of(repository)))
+            picture, numbers = badge_files(scoreboard, score, repository)
+            yield f"{path}.svg", picture
+            yield f"{path}.json", numbers
 
 
 def board_files(

@@ -12,13 +12,14 @@ from reb_action.model.record import Passed
 class TrialFacts:
     """The domain of a trial's manifest, and its run: the date (ISO 8601), address and number.
 
-    Each is "" where it is not known.
+    Each is "" where it is not known. `follows_checkout`: the manifest says `commit: self`.
     """
 
     domain: str = ""
     date: str = ""
     url: str = ""
     run: str = ""
+    follows_checkout: bool = False
 
     @property
     def link(self) -> str | None:
