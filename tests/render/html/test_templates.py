@@ -29,6 +29,7 @@ from reb_action.render.escape import clean
 from reb_action.render.html import bytecode, environment, site
 from reb_action.render.html.page import trial_page
 from reb_action.render.html.page.timeline import TURNS, build_timeline
+from reb_action.render.repository_badge import badge_files
 from tests.support import page_samples, scoreboards
 from tests.support.hostile import HOSTILE, SITE_TAGS, read
 
@@ -71,6 +72,8 @@ def pages():
         files = dict(site.board_files(board, linked, boards=boards))
         yield files[site.BOARD].decode()
     yield svg(badge_of(score, Level.C0)).decode()
+    for repository in scoreboards.REPOSITORIES[:2]:
+        yield badge_files(board, board.agents[-1], repository)[0].decode()
 
 
 def _long_history(facts):
