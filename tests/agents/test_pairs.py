@@ -57,6 +57,8 @@ def examples():
                 found += [
                     (name.strip(), step["model"], step.get("model-url"))
                     for name in names.split(",")
+                    # A file of the user's own repository is not here.
+                    if not name.split()[0].endswith(".yaml")
                 ]
     return found
 
