@@ -44,14 +44,16 @@ def run_git(
     seconds: float = SECONDS,
     protocol: str = "none",
     stdin: bytes = b"",
+    index: Path | None = None,
 ) -> bytes:
     """Run git on one git folder, never on a parent folder, and return its output.
 
-    `to` describes the action in an error message; raises SourceError.
+    `to` describes the action in an error message; `index` replaces the folder's own index.
+    Raises SourceError.
     """
     argv = ("git", f"--git-dir={git_dir}", *arguments)
     _log.info("$ %s", shlex.join(argv))
-    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol, stdin=stdin)
+    code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol, stdin=stdin, index=index)
     _demand(code, stderr, to=to, seconds=seconds)
     return stdout
 
@@ -99,8 +101,10 @@ def _run(
     protocol: str,
     stdin: bytes = b"",
     settings: Mapping[str, str] | None = None,
+    index: Path | None = None,
 ) -> tuple[int | None, bytes, bytes]:
     outside = {name: os.environ[name] for name in _FROM_OUTSIDE if name in os.environ}
+    chosen = {} if index is None else {"GIT_INDEX_FILE": str(index)}
     try:
         process = subprocess.Popen(
             argv,
@@ -110,6 +114,7 @@ def _run(
             env={
                 **outside,
                 **_ENVIRONMENT,
+                **chosen,
                 **_configure(settings or {}),
                 "GIT_ALLOW_PROTOCOL": protocol,
             },

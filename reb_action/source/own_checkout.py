@@ -1,5 +1,6 @@
 """Finds the checkout that a manifest with `commit: self` describes, and its commit."""
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -38,14 +39,22 @@ def pin_to_checkout(manifest: Manifest, folder: Path) -> Manifest:
     return replace(manifest, commit=commit, follows_checkout=True)
 
 
-def count_changes(folder: Path) -> int:
-    """Return how many tracked files differ from HEAD; 0 if git cannot tell.
+def count_changes(folder: Path, pristine: Path) -> int:
+    """Return how many tracked files of a checkout differ from its HEAD; 0 if git cannot tell.
 
+    `pristine` is the checkout of the same commit that reb made. Only the index is taken from
+    `folder`: git would run the programs that its configuration names (core.fsmonitor, filters).
     These changes are not measured. The number is only for a notice.
     """
-    arguments = (f"--work-tree={folder}", "status", "--porcelain", "-z", "--untracked-files=no")
+    to = "list the changes"
+    # A submodule has a configuration of its own, which git would obey.
+    wanted = ("--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
+    arguments = (f"--work-tree={folder}", "status", *wanted, "--no-renames")
     try:
-        listing = run_git(folder / ".git", *arguments, to="list the changes")
+        place = run_git(folder / ".git", "rev-parse", "--git-path", "index", to=to)
+        # Relative to the working directory, or absolute.
+        index = Path(os.fsdecode(place.removesuffix(b"\n"))).absolute()
+        listing = run_git(pristine / ".git", *arguments, to=to, index=index)
     except SourceError:
         return 0
     return len([entry for entry in listing.split(b"\0") if entry])

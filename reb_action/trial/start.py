@@ -124,10 +124,7 @@ def _begin(options: Options, layout: SessionLayout, begun: Session, tell: Progre
 def _check_out(options: Options, layout: SessionLayout, tell: Progress) -> Source:
     where = "" if options.checkout is None else f", the HEAD of {options.checkout}"
     tell(f"checking out {options.manifest.repository} at {options.manifest.commit[:12]}{where}")
-    changes = 0 if options.checkout is None else count_changes(options.checkout)
-    if changes:
-        tell(f"{changes} tracked file(s) have uncommitted changes, which are not measured")
-    return source_checkout.checkout(
+    source = source_checkout.checkout(
         options.manifest,
         folder=layout.source,
         mirror=options.mirror,
@@ -135,6 +132,10 @@ def _check_out(options: Options, layout: SessionLayout, tell: Progress) -> Sourc
         origins=options.origins,
         own=options.checkout,
     )
+    changes = 0 if options.checkout is None else count_changes(options.checkout, source.folder)
+    if changes:
+        tell(f"{changes} tracked file(s) have uncommitted changes, which are not measured")
+    return source
 
 
 def _name_wrong_total(manifest: Manifest, checkout: Source, tell: Progress) -> None:

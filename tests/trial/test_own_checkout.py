@@ -82,6 +82,22 @@ def test_uncommitted_change_is_named_and_not_measured(checkout, tmp_path):
     assert measured == committed
 
 
+def test_programs_that_the_configuration_of_a_checkout_names_are_not_run(checkout, tmp_path):
+    program, ran = tmp_path / "program", tmp_path / "ran"
+    program.write_text(f"#!/bin/sh\necho ran >> {ran}\ncat\n")
+    program.chmod(0o755)
+    (checkout / ".gitattributes").write_text("*.txt filter=evil\n")
+    commit(checkout, "two")
+    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "core.sshCommand"):
+        git(checkout, "config", key, str(program))
+    git(checkout, "config", "core.hooksPath", str(tmp_path))
+    (tmp_path / "post-index-change").symlink_to(program)
+    (checkout / "requirements.txt").write_text("nothing\n")
+    _, said, _ = started(checkout, tmp_path / "trial")
+    assert "1 tracked file(s) have uncommitted changes, which are not measured" in said
+    assert not ran.exists()
+
+
 @pytest.mark.parametrize("kind", ["shallow", "worktree"])
 def test_checkouts_of_every_kind_have_their_commit(checkout, tmp_path, kind):
     place = tmp_path / "place"
