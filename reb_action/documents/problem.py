@@ -9,10 +9,15 @@ from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.exceptions import best_match as _best_match  # pyright: ignore[reportUnknownVariableType]
 
+from reb_action.documents.pattern import is_pattern
 from reb_action.documents.strict_json import Json, show
 
 PlacedClause = tuple[tuple[str | int, ...], str]
 """The steps to the place that a disagreement concerns, and a clause that names it."""
+
+
+_FORMATS: Final = FormatChecker([])
+_FORMATS.checks("regex")(is_pattern)
 
 
 def find_problem(value: Json, schema: Mapping[str, Json]) -> str | None:
@@ -28,7 +33,7 @@ def list_problems(value: Json, schema: Mapping[str, Json]) -> tuple[PlacedClause
 
 
 def _find_errors(value: Json, schema: Mapping[str, Json]) -> Iterator[ValidationError]:
-    validator = _Validator(schema, format_checker=FormatChecker(["regex"]))
+    validator = _Validator(schema, format_checker=_FORMATS)
     # jsonschema's stubs leave the error type of its iterator open.
     return cast(Iterator[ValidationError], validator.iter_errors(cast(str, value)))  # pyright: ignore[reportUnknownMemberType]
 

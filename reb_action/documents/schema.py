@@ -1,13 +1,13 @@
 """Holds values against `schemas/` and tells in one plain clause where they disagree."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import jsonschema_rs
 
+from reb_action.documents.pattern import is_pattern
 from reb_action.documents.strict_json import Json
 from reb_action.resources import data_folder
 
@@ -68,18 +68,10 @@ def _is_valid(value: Json, schema: str) -> bool:
 @cache
 def _fast_validator(schema: str) -> jsonschema_rs.Draft202012Validator:
     # Rust's regular expressions differ from Python's, which compile the manifests' patterns.
-    formats = {"regex": _is_python_regex}
+    formats = {"regex": is_pattern}
     return jsonschema_rs.Draft202012Validator(
         _document(schema), validate_formats=True, formats=formats
     )
-
-
-def _is_python_regex(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
 
 
 @cache
