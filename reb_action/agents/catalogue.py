@@ -18,7 +18,7 @@ from reb_action.agents.spec import (
     Takes,
     Task,
 )
-from reb_action.documents import Json, find_problem, read_bytes, show
+from reb_action.documents import Json, find_problem, read_bytes, read_input, show
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.agent import Dialect
@@ -70,7 +70,7 @@ def load_packaged(name: str) -> AgentSpec:
 
 def load(path: Path) -> AgentSpec:
     """Read the file of an agent; raises DocumentError that names file, key and value."""
-    data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
+    data = parse_yaml(read_input(path, limit=_LIMIT_BYTES), path.name)
     fault = find_problem(data, "agent") or next(_faults(cast(dict[str, Json], data)), None)
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")

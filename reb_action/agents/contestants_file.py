@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, cast
 
-from reb_action.documents import Json, find_problem, from_json, read_bytes
+from reb_action.documents import Json, find_problem, from_json, read_input
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError
 from reb_action.model.contestant import ContestantEntry
@@ -14,7 +14,7 @@ _LIMIT_BYTES: Final = 256 * 1024
 
 def read_contestants(path: Path) -> tuple[ContestantEntry, ...]:
     """Read a contestants file; raises DocumentError that names file, key and value."""
-    data = parse_yaml(read_bytes(path, limit=_LIMIT_BYTES), path.name)
+    data = parse_yaml(read_input(path, limit=_LIMIT_BYTES), path.name)
     fault = find_problem(data, "contestants")
     if fault is not None:
         raise DocumentError(f"{path.name}: {fault}")

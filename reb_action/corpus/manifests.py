@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from reb_action.corpus.validation import Fault, describe, find_faults, read_manifest
-from reb_action.documents import read_bytes, show
+from reb_action.documents import read_input, show
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError, UsageError
 from reb_action.model.manifest import Manifest
@@ -27,7 +27,7 @@ def load(path: Path) -> Manifest:
 
 def read(path: Path) -> tuple[Manifest | None, tuple[Fault, ...]]:
     """Return a manifest, or None and all its faults; raises DocumentError if it is not YAML."""
-    source = read_bytes(path, limit=_LIMIT_BYTES)
+    source = read_input(path, limit=_LIMIT_BYTES)
     data = parse_yaml(source, path.name)
     faults = find_faults(data, source)
     return (None, faults) if faults else (read_manifest(data), ())

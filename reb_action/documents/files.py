@@ -119,10 +119,17 @@ def _other_kind(value: Json, kind: str) -> str | None:
     return f"it says {show(said)}" if said and said != wanted else None
 
 
-def read_bytes(path: Path, *, limit: int = LIMIT_BYTES) -> bytes:
+def read_input(path: Path, *, limit: int) -> bytes:
+    """Read a regular file that the user wrote, up to a limit; raises DocumentError."""
+    return read_bytes(path, limit=limit, remedy="name the file itself; links are not followed")
+
+
+def read_bytes(
+    path: Path, *, limit: int = LIMIT_BYTES, remedy: str = "remove it and run the step again"
+) -> bytes:
     """Read a regular file of reb, up to a limit; raises DocumentError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise DocumentError(f"{path} is not a regular file; remove it and run the step again")
+        raise DocumentError(f"{path} is not a regular file; {remedy}")
     try:
         with path.open("rb") as stream:
             data = stream.read(limit + 1)

@@ -21,11 +21,22 @@ class _Loader(yaml.CSafeLoader):
         seen = set[str]()
         for key, _ in node.value:
             if key.tag != "tag:yaml.org,2002:str":
-                raise _fault(key, f"the key {show(str(key.value))} is not text")
+                said = f" {show(key.value)}" if isinstance(key, yaml.ScalarNode) else ""
+                raise _fault(key, f"the key{said} is not text")
             if key.value in seen:
                 raise _fault(key, f"the key {show(key.value)} occurs twice")
             seen.add(key.value)
         return cast(dict[Hashable, object], super().construct_mapping(node, deep=deep))
+
+    def construct_written(self, node: yaml.ScalarNode) -> int:
+        try:
+            value = self.construct_yaml_int(node)
+            str(value)
+        except ValueError:
+            # YAML takes 0x_ for a number, and Python writes no number of more than 4300 digits.
+            clause = f"{show(node.value)} is no number, or has too many digits; quote a text"
+            raise _fault(node, clause) from None
+        return value
 
     def construct_finite(self, node: yaml.ScalarNode) -> float:
         value = self.construct_yaml_float(node)
@@ -34,6 +45,7 @@ class _Loader(yaml.CSafeLoader):
         return value
 
 
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_written)
 _Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_finite)
 # A date has no counterpart in JSON; it stays the text that it is.
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_scalar)
@@ -97,5 +109,5 @@ def _too_clever(data: bytes) -> Iterator[str]:
 def _yaml_clause(error: Exception) -> str:
     clause = getattr(error, "problem", None) or getattr(error, "reason", None)
     mark = getattr(error, "problem_mark", None)
-    told = clause or "it has a number with too many digits"
+    told = clause or str(error)
     return f"{told} (line {mark.line + 1})" if mark is not None else told

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from reb_action.documents import Json, NotJsonError, parse_json, read_bytes, show
+from reb_action.documents import Json, NotJsonError, parse_json, read_input, show
 from reb_action.documents.strict_yaml import parse_yaml
 from reb_action.errors import DocumentError
 from reb_action.gateway.estimate import UsageBounds
@@ -126,7 +126,7 @@ def load_prices(path: Path | None = None) -> Prices:
 
 
 def _read_list(path: Path) -> Prices:
-    data = read_bytes(path, limit=_LIMIT_BYTES)
+    data = read_input(path, limit=_LIMIT_BYTES)
     try:
         value = parse_json(data) if path.suffix == ".json" else parse_yaml(data, path.name)
     except NotJsonError as error:

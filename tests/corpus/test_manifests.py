@@ -60,11 +60,22 @@ SYNTAX = {
     "a number as key": (BASE + "1: x\n", 'the key "1" is not text (line 23)'),
     "a boolean as key": (BASE + "on: x\n", 'the key "on" is not text (line 23)'),
     "nothing as key": (BASE + "~: x\n", 'the key "~" is not text'),
-    "a list as key": (BASE + "? [a]\n: x\n", "is not text (line 23)"),
+    "a list as key": (BASE + "? [a]\n: x\n", "the key is not text (line 23)"),
     "a merge": (BASE + "<<: {domain: example}\n", 'the key "<<" is not text (line 23)'),
     "deep nesting": ("x: " + "[" * 5000 + "]" * 5000, "exceeded maximum nesting depth"),
     "less deep nesting": (BASE + "x: " + "[" * 80 + "]" * 80, "nested more than 32 levels deep"),
-    "too many digits": (swapped("imports: 6", "imports: " + "9" * 5000), "too many digits"),
+    "too many digits": (
+        swapped("imports: 6", "imports: " + "9" * 5000),
+        "has too many digits; quote",
+    ),
+    "no digits": (
+        swapped("imports: 6", "imports: 0x_"),
+        '"0x_" is no number, or has too many digits',
+    ),
+    "too many digits to write": (
+        swapped("imports: 6", f"imports: 0x{'f' * 5000}"),
+        "has too many digits; quote a text (line ",
+    ),
     "half a surrogate": (swapped("C2: NumPy", 'C2: "\\ud800') + '"', ""),
     "huge": (BASE + "#" * 70_000, "is larger than 65536 bytes"),
 }
@@ -193,6 +204,14 @@ CONTENT = {
     "pattern that does not compile": (
         proof("log: 'done('"),
         'entrypoints.C1.proofs.0.log: "done(" is not a valid regex',
+    ),
+    "pattern with too many repetitions": (
+        proof("log: 'done{4294967296}'"),
+        'entrypoints.C1.proofs.0.log: "done{4294967296}" is not a valid regex',
+    ),
+    "pattern nested too deeply": (
+        proof(f"log: '{'(' * 500}{')' * 500}'"),
+        "is too long (1000 of at most 300 characters)",
     ),
     "file elsewhere": (
         proof("file: /tmp/x"),
@@ -419,7 +438,8 @@ def test_dates_and_numbers_of_yaml_become_what_json_has(tmp_path):
 def test_link_is_not_followed(tmp_path):
     (tmp_path / "real.yaml").write_text(BASE)
     (tmp_path / "m.yaml").symlink_to("real.yaml")
-    with pytest.raises(DocumentError, match="is not a regular file"):
+    told = "is not a regular file; name the file itself; links are not followed"
+    with pytest.raises(DocumentError, match=told):
         manifests.load(tmp_path / "m.yaml")
 
 
