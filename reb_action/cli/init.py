@@ -66,7 +66,7 @@ def init(
     with show_progress(quiet=False) as tell, tempfile.TemporaryDirectory() as scratch:
         manifest, own = _identify(repository, place.mirror)
         path = output or (own or Path.cwd()) / _FILE
-        if path.exists():
+        if path.exists() or path.is_symlink():
             raise UsageError(f"{path} exists; remove it, or name another file with --output")
         project = _read(manifest, own, Path(scratch) / "source", place, tell)
         draft, candidates = _draft(project, manifest, own)
@@ -81,15 +81,20 @@ def init(
 def _identify(repository: str | None, mirror: Path | None) -> "tuple[Manifest, Path | None]":
     """Return a bare manifest at the newest commit, and the checkout if it is of one."""
     from reb_action.model.manifest import Manifest
-    from reb_action.source.head import find_checkout, find_head, find_name
+    from reb_action.source.head import (
+        demand_name,
+        find_checkout,
+        find_head,
+        find_name,
+        make_name,
+    )
     from reb_action.source.own_checkout import pin_to_checkout
 
     if repository is not None:
-        if repository.count("/") != 1:
-            raise UsageError(f"{repository!r} is not the owner/name of a repository")
+        demand_name(repository)
         return Manifest(repository=repository, commit=find_head(repository, mirror)), None
     own = find_checkout(Path.cwd())
-    name = find_name(own) or f"owner/{own.name}"
+    name = find_name(own) or make_name(own)
     return pin_to_checkout(Manifest(repository=name, commit=SELF), own), own
 
 

@@ -54,7 +54,7 @@ def run_git(
     argv = ("git", f"--git-dir={git_dir}", *arguments)
     _log.info("$ %s", shlex.join(argv))
     code, stdout, stderr = _run(argv, seconds=seconds, protocol=protocol, stdin=stdin, index=index)
-    _demand(code, stderr, to=to, seconds=seconds)
+    demand_success(code, stderr.decode("utf-8", "replace"), to=to, seconds=seconds)
     return stdout
 
 
@@ -81,16 +81,17 @@ def has_commit(git_dir: Path, commit: str) -> bool:
     argv = ("git", f"--git-dir={git_dir}", "rev-parse", "--quiet", "--verify", wanted)
     code, _, stderr = _run(argv, seconds=SECONDS, protocol="none")
     if code != _ABSENT:
-        _demand(code, stderr, to=to, seconds=SECONDS)
+        demand_success(code, stderr.decode("utf-8", "replace"), to=to)
     return code == 0
 
 
-def _demand(code: int | None, stderr: bytes, *, to: str, seconds: float) -> None:
+def demand_success(code: int | None, errors: str, *, to: str, seconds: float = SECONDS) -> None:
+    """Raise SourceError, with the cause that git names, unless it ended with 0."""
     if code is None:
         raise SourceError(f"cannot {to}: git took longer than {seconds:.0f} seconds")
     if code != 0:
-        lines = stderr.decode("utf-8", "replace").splitlines()
-        cause = next((line.strip() for line in lines if "fatal: " in line), "nothing")
+        lines = (line.strip() for line in errors.splitlines())
+        cause = next((line for line in lines if "fatal: " in line), "nothing")
         raise SourceError(f"cannot {to}: git ended with {code} and says {show(cause)}")
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from reb_action.documents import show
 from reb_action.errors import SourceError, UsageError
 from reb_action.imports import imported_names, is_counted
 from reb_action.model.manifest import SELF, Manifest
-from reb_action.source.git import run_git
+from reb_action.source.git import demand_success, run_git, try_git
 from reb_action.source.pristine import Source
 
 _SHA: Final = re.compile("[0-9a-f]{40}")
@@ -17,25 +18,40 @@ _SHA: Final = re.compile("[0-9a-f]{40}")
 
 def find_own_checkout(manifest: Path) -> Path:
     """Return the root of the git checkout that holds a manifest's file; raises UsageError."""
-    start = manifest.absolute().parent
-    for folder in (start, *start.parents):
-        if (folder / ".git").exists():
-            return folder
-    raise UsageError(
-        f"{manifest} says commit: self and lies in no git checkout; check the repository out"
-        " first, or pin a commit"
-    )
+    root = find_root(manifest.parent)
+    if root is None:
+        raise UsageError(
+            f"{manifest} says commit: self and lies in no git checkout; check the repository out"
+            " first, or pin a commit"
+        )
+    return root
+
+
+def find_root(folder: Path) -> Path | None:
+    """Return the nearest folder, from this one upwards, that is a git checkout."""
+    # A link to a folder within a checkout leads into that checkout.
+    start = folder.resolve()
+    return next((one for one in (start, *start.parents) if (one / ".git").exists()), None)
+
+
+def read_head(git_dir: Path, *, to: str) -> str:
+    """Return the commit of HEAD; raises SourceError if there is none, or it has no 40 digits."""
+    wanted = ("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+    code, said, errors = try_git(git_dir, *wanted, protocol="none", settings={})
+    if code == 1:
+        raise SourceError(f"cannot {to}: it has no commit; commit the files first")
+    demand_success(code, errors, to=to)
+    commit = said.strip()
+    if not _SHA.fullmatch(commit):
+        raise SourceError(f"cannot {to}: git says {show(commit)}, which is no id of 40 digits")
+    return commit
 
 
 def pin_to_checkout(manifest: Manifest, folder: Path) -> Manifest:
     """Return a manifest with `commit: self` at the HEAD of a checkout; raises SourceError."""
     if manifest.commit != SELF:
         return manifest
-    to = f"read the commit of {folder}"
-    head = run_git(folder / ".git", "rev-parse", "--verify", "HEAD^{commit}", to=to)
-    commit = head.decode("ascii", "replace").strip()
-    if not _SHA.fullmatch(commit):
-        raise SourceError(f"cannot {to}: git says {commit[:80]!r}, which is no id of 40 digits")
+    commit = read_head(folder / ".git", to=f"read the commit of {folder}")
     return replace(manifest, commit=commit, follows_checkout=True)
 
 

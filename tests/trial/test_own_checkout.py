@@ -13,7 +13,7 @@ from reb_action.cli.arguments import make_trial
 from reb_action.cli.groups import ModelOptions, PlaceOptions, RunnerOptions, TrialOptions
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
-from reb_action.errors import UsageError
+from reb_action.errors import SourceError, UsageError
 from reb_action.model.manifest import SELF, Level
 from reb_action.results.records import edition_of
 from reb_action.sandbox.protocol import Kind
@@ -125,6 +125,21 @@ def test_manifest_outside_a_checkout_is_refused_in_one_line(checkout, tmp_path):
     done = CliRunner().invoke(cli, ["start", str(checkout / "researchenvbench.yaml"), *options])
     assert isinstance(done.exception, UsageError)
     assert "lies in no git checkout; check the repository out first" in str(done.exception)
+
+
+def test_checkout_without_a_commit_is_refused_with_the_remedy(checkout):
+    shutil.rmtree(checkout / ".git")
+    git(checkout, "init", "--quiet")
+    with pytest.raises(SourceError, match="it has no commit; commit the files first"):
+        options_of(str(checkout / "researchenvbench.yaml"))
+
+
+def test_link_to_a_folder_of_a_checkout_leads_to_it(checkout, tmp_path):
+    (checkout / "inner").mkdir()
+    shutil.copy(checkout / "researchenvbench.yaml", checkout / "inner")
+    (tmp_path / "link").symlink_to(checkout / "inner")
+    own = options_of(str(tmp_path / "link" / "researchenvbench.yaml"))
+    assert own.checkout == checkout.resolve()
 
 
 def test_manifest_without_a_count_is_as_readable_as_one_with_it(checkout):
