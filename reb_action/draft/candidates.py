@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reb_action.draft.instructions import list_commands
+from reb_action.draft.manifest_text import can_write
 from reb_action.draft.observed import escape_pattern
-from reb_action.draft.project import Project
+from reb_action.draft.project import Project, is_module
 from reb_action.model.manifest import Entrypoint, LogProof, MetricProof, Proof
 
 _OBSTACLES: Final = (
@@ -51,7 +52,9 @@ def list_candidates(project: Project) -> tuple[Candidate, ...]:
     listed = (*_from_readme(project), *_scripts(project), *_tests(project))
     ranked = sorted(listed, key=lambda one: len(one.doubts))
     unique = {(one.entrypoint.argv, one.entrypoint.cwd): one for one in reversed(ranked)}
-    return (*reversed(unique.values()), *_imports(project))
+    every = (*reversed(unique.values()), *_imports(project))
+    # An argument such as {your_name} is no placeholder of a manifest, for example.
+    return tuple(one for one in every if can_write(one.entrypoint))
 
 
 def _from_readme(project: Project) -> Iterator[Candidate]:
@@ -61,7 +64,11 @@ def _from_readme(project: Project) -> Iterator[Candidate]:
         path = match[1].removeprefix("./") if match else ""
         if match is None or path not in project.code or re.search(r"[<>|;&$`]|\.\.\.", match[2]):
             continue
-        words = tuple(match[2].split())
+        try:
+            words = tuple(shlex.split(match[2]))
+        except ValueError:
+            # A quote that is not closed: the command goes on in the next line.
+            continue
         yield _candidate(project, path, words, origin=f"the README: {line}")
 
 
@@ -151,7 +158,11 @@ def _find_framework_user(project: Project, folder: str) -> str:
     for name in project.frameworks:
         wanted = re.compile(rf"^(?:import|from) {name}\b".encode(), re.MULTILINE)
         inner = [path for path in project.code if path.startswith(f"{folder}/")]
-        for path in sorted(inner, key=lambda one: (one.count("/"), one)):
+        for path in sorted(filter(_is_importable, inner), key=lambda one: (one.count("/"), one)):
             if wanted.search(project.code[path]):
                 return path
     return f"{folder}/__init__.py"
+
+
+def _is_importable(path: str) -> bool:
+    return all(map(is_module, path.removesuffix(".py").split("/")))

@@ -1,12 +1,14 @@
 """Puts a manifest together from what the files of a repository say."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reb_action.draft.candidates import Candidate, list_candidates
 from reb_action.draft.instructions import Instructions, find_instructions
-from reb_action.draft.manifest_text import Draft
+from reb_action.draft.manifest_text import Draft, replace_unprintable
 from reb_action.draft.project import Project
 from reb_action.model.manifest import SELF, Framework, Level, Manifest
+from reb_action.model.quantity import count
 
 _UNTRIED = "the proof is a guess from the text of the files; reb init --try observes one"
 _NOTHING = "reb init found no script, test or package of this repository that it could propose"
@@ -19,14 +21,8 @@ def draft_manifest(project: Project, repository: str, *, commit: str = SELF) -> 
     base = Manifest(repository=repository, commit=commit, frameworks=project.frameworks)
     draft = Draft(
         manifest=replace(base, setup=instructions.setup, not_applicable=_exclude(project)),
-        notes=_note_sources(project, instructions),
+        notes=_note_sources(project, instructions, repository),
     )
-    if project.notebooks:
-        note = (
-            f"{project.notebooks} notebooks are not read or run: the outputs that they hold prove"
-            " nothing; name a script that runs one"
-        )
-        draft = replace(draft, notes={**draft.notes, "repository": (note,)})
     return with_candidate(draft, candidates[0] if candidates else None, observed=False)
 
 
@@ -59,20 +55,41 @@ def _exclude(project: Project) -> dict[Level, str]:
         excluded[Level.C2] = "no file imports torch, tensorflow or jax"
     gpu, many = project.gpu_files, project.distributed_files
     excluded[Level.C3] = (
-        f"reb init proposes no run on a GPU; {gpu[0]} uses one"
+        f"reb init proposes no run on a GPU; {_shorten(gpu[0])} uses one"
         if gpu
         else "no file of the repository uses a GPU"
     )
     excluded[Level.C4] = (
-        f"reb init proposes no run on several GPUs; {many[0]} has code for them"
+        f"reb init proposes no run on several GPUs; {_shorten(many[0])} has code for them"
         if many
         else "no file of the repository uses several GPUs"
     )
     return excluded
 
 
-def _note_sources(project: Project, instructions: Instructions) -> dict[str, tuple[str, ...]]:
-    notes: dict[str, tuple[str, ...]] = {"setup": instructions.doubts}
+def _shorten(path: str) -> str:
+    """Return a path as text that fits in a reason, which has at most 300 characters."""
+    return replace_unprintable(path if len(path) <= 200 else f"…{path[-200:]}")
+
+
+def _note_name(repository: str) -> Iterator[str]:
+    if repository.startswith("owner/"):
+        yield "the origin of the checkout names no owner/name; correct this one"
+
+
+def _note_notebooks(project: Project) -> Iterator[str]:
+    if project.notebooks:
+        yield (
+            f"not read or run: {count(project.notebooks, 'notebook')}, whose stored outputs prove"
+            " nothing; name a script that runs one"
+        )
+
+
+def _note_sources(
+    project: Project, instructions: Instructions, repository: str
+) -> dict[str, tuple[str, ...]]:
+    notes = {"repository": (*_note_name(repository), *_note_notebooks(project))}
+    notes["setup"] = instructions.doubts
     if project.indirect:
         notes["frameworks"] = tuple(
             f"{name} needs {framework}, which no file imports"

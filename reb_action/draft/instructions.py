@@ -15,6 +15,10 @@ _INSTALL: Final = re.compile(
     r"|^python3? setup\.py (?:install|develop)|^conda env create"
 )
 _ENVIRONMENTS: Final = ("environment.yml", "environment.yaml", "conda.yml", "env.yml")
+_DOCKERFILE: Final = re.compile(r"(?:[A-Za-z0-9._-]+/)*[A-Za-z0-9._-]*Dockerfile")
+_LINE_LIMIT: Final = 2000
+"""The longest line that `setup` of a manifest may have."""
+
 _REQUIREMENTS: Final = re.compile(r"^(?:requirements[\w-]*\.txt|requirements/[\w-]+\.txt)$")
 
 
@@ -38,7 +42,8 @@ def list_commands(project: Project) -> Iterator[str]:
 
 def find_instructions(project: Project) -> Instructions:
     """Return how the repository says that it is set up; a README goes before other files."""
-    lines = tuple(dict.fromkeys(line for line in list_commands(project) if _INSTALL.match(line)))
+    commands = (line for line in list_commands(project) if len(line) <= _LINE_LIMIT)
+    lines = tuple(dict.fromkeys(line for line in commands if _INSTALL.match(line)))
     environment = next((name for name in _ENVIRONMENTS if name in project.paths), None)
     if environment is not None and (not lines or any("conda env" in line for line in lines)):
         return Instructions(setup=Setup(environment=environment), origin=environment)
@@ -61,7 +66,7 @@ def _from_files(project: Project, lines: tuple[str, ...]) -> Instructions:
     if commands:
         found = ", ".join((*plain, *builds[:1]))
         return Instructions(setup=Setup(lines=tuple(commands)), origin=found, doubts=tuple(doubts))
-    dockerfile = next((path for path in project.paths if path.endswith("Dockerfile")), None)
+    dockerfile = next((path for path in project.paths if _DOCKERFILE.fullmatch(path)), None)
     if dockerfile is not None:
         return Instructions(setup=Setup(dockerfile=dockerfile), origin=dockerfile)
     return Instructions(setup=None, origin="", doubts=tuple(doubts))

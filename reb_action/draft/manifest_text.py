@@ -4,8 +4,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+from reb_action.corpus.validation import find_faults
+from reb_action.documents.strict_yaml import parse_yaml
+from reb_action.errors import DocumentError
 from reb_action.model.manifest import (
     RUN_LEVELS,
+    SELF,
     Entrypoint,
     Level,
     Manifest,
@@ -25,6 +29,23 @@ class Draft:
 def write_draft(draft: Draft) -> str:
     """Return the text of a drafted manifest."""
     return "\n".join((*_lines(draft), ""))
+
+
+def can_write(entrypoint: Entrypoint) -> bool:
+    """Return whether a manifest with this entry point for C1 has no fault."""
+    others = {level: "left out here" for level in RUN_LEVELS if level is not Level.C1}
+    others[Level.C2] = "left out here"
+    manifest = Manifest(
+        repository="owner/name",
+        commit=SELF,
+        entrypoints={Level.C1: entrypoint},
+        not_applicable=others,
+    )
+    source = write_draft(Draft(manifest=manifest, notes={})).encode()
+    try:
+        return not find_faults(parse_yaml(source, "the draft"), source)
+    except DocumentError:
+        return False
 
 
 def _lines(draft: Draft) -> Iterator[str]:
@@ -56,7 +77,13 @@ def _lines(draft: Draft) -> Iterator[str]:
 
 def _notes(draft: Draft, key: str | Level, indent: str = "") -> Iterator[str]:
     for note in draft.notes.get(str(key), ()):
-        yield f"{indent}# unsure: {note}"
+        # YAML forbids control characters even in a comment.
+        yield f"{indent}# unsure: {replace_unprintable(note)}"
+
+
+def replace_unprintable(text: str) -> str:
+    """Return a text with a mark for each control character and each byte that is not UTF-8."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 def _setup(setup: Setup) -> Iterator[str]:

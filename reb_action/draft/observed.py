@@ -1,8 +1,10 @@
 """Derives proofs from the log of a run that succeeded."""
 
 import re
+from itertools import islice
 from typing import Final
 
+from reb_action.judge.proofs import may_crawl
 from reb_action.model.manifest import LogProof, MetricProof, Proof, StepsProof
 
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
@@ -16,6 +18,9 @@ _RAN: Final = re.compile(r"^Ran (\d+) tests?", re.MULTILINE)
 _SKIPPED: Final = re.compile(r"^OK \(skipped=(\d+)", re.MULTILINE)
 _NOISE: Final = re.compile(r"warning|deprecat|^\s*(?:File|Traceback)|\d+%\||^\W*$", re.IGNORECASE)
 _LINE_LIMIT: Final = 120
+_PATTERN_LIMIT: Final = 300
+_ANY_NUMBER: Final = r"[-+\d.,e]+"
+_ANY_PATH: Final = r"\S+"
 
 
 def derive_proofs(log: str) -> tuple[Proof, ...]:
@@ -32,8 +37,9 @@ def derive_proofs(log: str) -> tuple[Proof, ...]:
     metrics = [match[1] for match in _METRIC.finditer(log)]
     if metrics:
         return _measure(metrics[-1], metrics.count(metrics[-1]))
-    lines = [line for line in log.splitlines() if _tells_something(line)]
-    return (LogProof(log=_generalise(lines[-1])),) if lines else ()
+    lines = (line for line in reversed(log.splitlines()) if _tells_something(line))
+    patterns = (pattern for pattern in map(_generalise, lines) if _is_allowed(pattern))
+    return tuple(LogProof(log=pattern) for pattern in islice(patterns, 1))
 
 
 def _is_all_skipped(log: str) -> bool:
@@ -56,11 +62,21 @@ def _tells_something(line: str) -> bool:
     return 4 <= len(line.strip()) <= _LINE_LIMIT and not _NOISE.search(line)
 
 
+def _is_allowed(pattern: str) -> bool:
+    """Return whether a manifest may have a pattern, and whether it has a word of its line.
+
+    A line of many numbers makes a long pattern; one of numbers only makes one that fits any line.
+    """
+    words = pattern.replace(_ANY_NUMBER, " ").replace(_ANY_PATH, " ")
+    is_bounded = len(pattern) <= _PATTERN_LIMIT and not may_crawl(pattern)
+    return is_bounded and re.search(r"[^\W\d_]{3}", words) is not None
+
+
 def _generalise(line: str) -> str:
     """Return a pattern of a line in which every number may be another one, and every path."""
     words = re.sub(r"(?:/[\w.-]+){2,}", "\0", line.strip())
     parts = re.split(rf"({_NUMBER.pattern}|\0)", words)
-    shown = (r"\S+" if part == "\0" else r"[-+\d.,e]+" for part in parts[1::2])
+    shown = (_ANY_PATH if part == "\0" else _ANY_NUMBER for part in parts[1::2])
     pairs = zip(map(escape_pattern, parts[::2]), (*shown, ""), strict=True)
     return "".join(text for pair in pairs for text in pair)
 

@@ -1,5 +1,6 @@
 """A repository as its committed files describe it: imports, frameworks, use of GPUs."""
 
+import keyword
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -77,7 +78,8 @@ class Project:
         """The repository's own packages, as paths of their folders, shortest first."""
         known = {path.removesuffix("/__init__.py") for path in self.code if "/__init__" in path}
         tops = (one for one in known if one.rpartition("/")[0] not in known)
-        return tuple(sorted(filter(_is_released, tops), key=lambda one: (one.count("/"), one)))
+        named = (one for one in tops if _is_released(one) and is_module(one))
+        return tuple(sorted(named, key=lambda one: (one.count("/"), one)))
 
     def _search(self, pattern: re.Pattern[bytes]) -> Iterator[str]:
         return (path for path, text in sorted(self.code.items()) if pattern.search(text))
@@ -92,6 +94,12 @@ def read_project(source: Source) -> Project:
         code=files.counted,
         ownership=owners(files, version=_VERSION),
     )
+
+
+def is_module(path: str) -> bool:
+    """Return whether an import statement can name a folder or a module by its last part."""
+    name = path.rpartition("/")[2]
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _is_released(folder: str) -> bool:

@@ -8,7 +8,9 @@ from click.testing import CliRunner
 from reb_action.cli.main import cli
 from reb_action.corpus import manifests
 from reb_action.draft.observed import derive_proofs
+from reb_action.errors import UsageError
 from reb_action.model.manifest import Framework, Level, LogProof, MetricProof, Setup, StepsProof
+from reb_action.source.head import demand_name, make_name
 
 README = (
     "# Mine\n\n```bash\n$ pip install -e .[all]\npip install mine\npython train.py --steps 3\n```\n"
@@ -85,8 +87,65 @@ def test_conda_file_and_code_for_many_gpus_are_seen(draft):
 
 def test_notebooks_are_named_and_prove_nothing(draft):
     _, manifest, text = draft({"one.ipynb": "{}", "two.ipynb": "{}"})
-    assert "# unsure: 2 notebooks are not read or run" in text
+    assert "# unsure: not read or run: 2 notebooks, whose stored outputs prove nothing" in text
     assert Level.C1 in manifest.not_applicable
+
+
+HOSTILE = """# x
+```bash
+pip install torch\x1b[31m
+pip install -e .\x85
+python train.py --name {your_name}
+python train.py --title "two words"
+python train.py --open "quote
+```
+"""
+
+
+def test_names_and_lines_that_no_manifest_can_hold_leave_it_valid(draft):
+    files = {
+        "README.md": HOSTILE,
+        "train.py": "print('loss')\n",
+        "a\udcff.py": "x.cuda()\nif __name__ == '__main__': pass\n",
+        "b\nc.py": "import torch.distributed as d\nd.init_process_group()\n",
+        "my-tool/__init__.py": "",
+    }
+    output, manifest, text = draft(files)
+    assert manifest.entrypoints[Level.C1].argv[1:] == ("train.py", "--title", "two words")
+    assert manifest.not_applicable[Level.C3].endswith("a\ufffd.py uses one")
+    assert manifest.not_applicable[Level.C4].endswith("b\ufffdc.py has code for them")
+    assert "pip install torch\ufffd[31m" in text
+    assert "a driver" not in output
+
+
+def test_owner_that_no_origin_names_is_unsure(draft):
+    _, manifest, text = draft({"run.py": "import numpy\n"})
+    assert manifest.repository == "owner/mine"
+    assert "# unsure: the origin of the checkout names no owner/name; correct this one" in text
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("my repo", "owner/my-repo"), ("é", "owner/name"), ("..x", "owner/..x"), ("-", "owner/name")],
+)
+def test_name_made_of_a_folder_is_one_of_a_repository(tmp_path, folder, name):
+    assert make_name(tmp_path / folder) == name
+    demand_name(name)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/..", "a/b/c", "", "a_b/c", "ü/b", "a/b\n", "a /b"])
+def test_no_server_or_mirror_is_asked_for_what_is_no_name(name):
+    done = CliRunner().invoke(cli, ["init", "--", name])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception).endswith("is not the owner/name of a repository")
+
+
+def test_link_to_nothing_is_not_written_through(draft, tmp_path):
+    draft({"run.py": "import numpy\n"})
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    done = CliRunner().invoke(cli, ["init", "--output", str(tmp_path / "link.yaml")])
+    assert "exists; remove it, or name another file with --output" in str(done.exception)
+    assert not (tmp_path / "elsewhere.yaml").exists()
 
 
 def test_existing_manifest_is_not_replaced(draft):
@@ -111,6 +170,8 @@ def test_existing_manifest_is_not_replaced(draft):
         ),
         ("saved 12 rows (ok)\n", (LogProof(log=r"saved [-+\d.,e]+ rows \(ok\)"),)),
         ("UserWarning: old\n", ()),
+        ("1234\n/tmp/out\n", ()),
+        (f"done: 3\n{'1 ' * 50}\n/a/b /c/d /e/f\n", (LogProof(log=r"done: [-+\d.,e]+"),)),
     ],
 )
 def test_proofs_are_derived_from_a_log(log, proofs):
