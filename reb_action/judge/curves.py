@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import fsum
 from statistics import fmean
 from typing import Final
 
@@ -19,7 +20,7 @@ def check_curve(proof: CurveProof, tally: Tally) -> tuple[Curve, str | None]:
     rate = round((tally.count - 1) / (last - first), 2) if last > first else None
     curve = Curve(losses=tuple(tally.losses), per_second=rate)
     if tally.wrong is not None:
-        return curve, f"{proof.curve} gave {tally.wrong!r:.60}, which is not finite"
+        return curve, f"{proof.curve} gave {tally.wrong!r:.60}, which is no finite number"
     if tally.count > MOST_LOSSES:
         return curve, f"the log has {tally.count} losses, more than the {MOST_LOSSES} that are kept"
     if tally.count < proof.at_least:
@@ -76,6 +77,8 @@ def _compare(
     again = repeated.curve.losses if repeated.curve else ()
     other = reseeded.curve.losses if reseeded and reseeded.curve else ()
     fault = find_repeat_fault(proof, curve.losses, again)
+    if fault is None and not repeated.satisfied:
+        fault = f"again with the same seed: {repeated.detail}"
     if reseeded is not None and fault is None:
         fault = None if reseeded.satisfied else f"with another seed: {reseeded.detail}"
         fault = "two seeds gave the same losses" if other == curve.losses else fault
@@ -97,4 +100,12 @@ def describe_curve(curve: Curve) -> str:
 def _find_ends(losses: Sequence[float]) -> tuple[float, float]:
     """Return the means of the first and of the last tenth of the losses."""
     tenth = max(1, len(losses) // _ENDS)
-    return fmean(losses[:tenth]), fmean(losses[-tenth:])
+    return _find_mean(losses[:tenth]), _find_mean(losses[-tenth:])
+
+
+def _find_mean(losses: Sequence[float]) -> float:
+    try:
+        return fmean(losses)
+    except OverflowError:
+        # The sum of numbers near the largest one; their shares have a sum.
+        return fsum(loss / len(losses) for loss in losses)

@@ -1,6 +1,6 @@
 """The entry point of a level as it is run, and what one run of it showed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reb_action.model.launches import ProcessLaunches
 from reb_action.model.manifest import Entrypoint, Level
@@ -27,6 +27,16 @@ class RunResult:
     def holds(self) -> bool:
         """Whether it ended well and every proof holds."""
         return self.seen.exit_code == 0 and all(proof.satisfied for proof in self.proofs)
+
+    @property
+    def judged(self) -> tuple[ProofObservation, ...]:
+        """The proofs, of which none holds if the run did not end well."""
+        if self.seen.exit_code == 0:
+            return self.proofs
+        ended = (
+            "it did not end" if self.seen.exit_code is None else f"exit code {self.seen.exit_code}"
+        )
+        return tuple(replace(one, satisfied=False, detail=ended) for one in self.proofs)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from reb_action.judge.curves import compare_runs
 from reb_action.judge.log_search import LogSearch
 from reb_action.judge.runs import is_small
 from reb_action.model.launches import Launches
-from reb_action.model.manifest import CurveProof, Level
+from reb_action.model.manifest import CurveProof, Level, Proof
 from reb_action.model.observation import (
     Decoy,
     Interpreter,
@@ -152,11 +152,16 @@ def _repeat(entry: Entry, first: RunResult) -> RunResult:
 
     Training again takes time and no proof of its own, so it comes after all proofs held.
     """
-    if not any(isinstance(one.proof, CurveProof) and one.proof.repeats for one in first.proofs):
+    if not any(_must_repeat(one.proof) for one in first.proofs):
         return first
-    again = _run(entry, seed=1).proofs
-    other = _run(entry, seed=2).proofs if has_seed(entry.point) else ()
+    again = _run(entry, seed=1).judged
+    other = _run(entry, seed=2).judged if has_seed(entry.point) else ()
     return replace(first, proofs=compare_runs(first.proofs, again, other))
+
+
+def _must_repeat(proof: Proof) -> bool:
+    """Return whether a proof asks for a second run; `repeats: 0` asks for the very same losses."""
+    return isinstance(proof, CurveProof) and proof.repeats is not None
 
 
 def _run(

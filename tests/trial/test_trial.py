@@ -177,6 +177,32 @@ def test_losses_must_fall_and_depend_on_the_seed(
     assert (result.outcome, reason in result.reason) == (outcome, True)
 
 
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("print('loss', 1e-9 * (time.time() % 1))", "with the same seed differ"),
+        ("sys.exit(os.path.exists(mark) or os.mkdir(mark))", "the same seed: exit code 1"),
+    ],
+)
+def test_second_run_must_end_well_with_the_very_same_losses(
+    wanted, folder, mirror, tmp_path, last, reason
+):
+    honest(folder)
+    code = f"import spirals, os, sys, time; mark = {str(tmp_path / 'mark')!r}; "
+    code += "print('imported', spirals.__doc__); "
+    code += f"[print('loss', 0.5 ** n) for n in range(20)]; {last}"
+    curve = CurveProof(curve=r"^loss (\S+)$", at_least=20, falls=0.5, repeats=0)
+    entrypoint = wanted.entrypoints[Level.C1]
+    entrypoint = replace(
+        entrypoint, argv=("{python}", "-c", code), proofs=(*entrypoint.proofs, curve)
+    )
+    wanted = replace(wanted, entrypoints={Level.C1: entrypoint})
+    options = options_of(wanted, folder, mirror, tmp_path / "results")
+    result = run(replace(options, levels=(Level.C1,))).result(Level.C1)
+    assert result.outcome is Outcome.FAILED
+    assert reason in result.reason
+
+
 def test_verdict_is_recomputed_byte_for_byte(finished):
     before = finished.verdict.read_bytes()
     session_verdict.judge_again(finished)
