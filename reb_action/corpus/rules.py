@@ -25,6 +25,7 @@ from reb_action.model.manifest import (
 )
 
 _NAMES: Final = frozenset({"python", "repo", "out", "files", "assets", "ranks", "seed"})
+_NUL: Final = "it has a NUL character, which no command can have"
 _PLACES: Final = ("entrypoints", "not_applicable", "paper_only")
 _Data = Mapping[str, Json]
 
@@ -51,6 +52,20 @@ def list_broken_rules(manifest: Manifest, data: _Data) -> Iterator[Problem]:
         yield _problem(("stages",), "they come after C1, which is not in entrypoints")
     for name, stage in manifest.stages.items():
         yield from _list_command_faults(("stages", name), stage)
+        for index, proof in enumerate(stage.proofs):
+            if isinstance(proof, CurveProof) and proof.repeats is not None:
+                at = ("stages", name, "proofs", index)
+                yield _problem(at, "a stage is run once; leave repeats out", shown=2)
+    if manifest.setup is not None:
+        yield from _list_setup_faults(manifest.setup.lines)
+
+
+def _list_setup_faults(lines: tuple[str, ...]) -> Iterator[Problem]:
+    if lines and all(line.strip().startswith("#") or not line.strip() for line in lines):
+        yield _problem(("setup",), "no line has a command")
+    for index, line in enumerate(lines):
+        if "\0" in line:
+            yield _problem(("setup", index), _NUL)
 
 
 def _problem(at: tuple[str | int, ...], clause: str, shown: int | None = None) -> Problem:
@@ -138,6 +153,8 @@ def _list_entrypoint_faults(level: Level, entrypoint: Entrypoint) -> Iterator[Pr
 
 def _list_command_faults(at: tuple[str, str], command: Entrypoint | Stage) -> Iterator[Problem]:
     texts = (*command.argv, command.cwd, *command.env.values())
+    if any("\0" in text for text in texts):
+        yield _problem(at, _NUL)
     for name in (name for text in texts for name in re.findall(r"\{([a-z_]+)\}", text)):
         if name not in _NAMES:
             known = ", ".join(sorted(_NAMES))

@@ -107,6 +107,24 @@ CONTENT = {
     "setup outside": (BASE + "setup: {script: ../a.sh}\n", "setup"),
     "setup without a line": (BASE + "setup: []\n", "setup: the list is empty"),
     "stages without proof": (BASE + "stages: {tests: {argv: [a]}}\n", "proofs"),
+    "setup without a command": (
+        BASE + "setup: ['# pip install .', ' ']\n",
+        "setup: no line has a command",
+    ),
+    "setup with a NUL": (
+        BASE + 'setup: [pip install ., "a\\0b"]\n',
+        "setup.1: it has a NUL character, which no command can have",
+    ),
+    "command with a NUL": (
+        BASE + 'stages: {tests: {argv: ["a\\0b"], proofs: [{log: abc}]}}\n',
+        "stages.tests: it has a NUL character, which no command can have",
+    ),
+    "stage that should repeat": (
+        BASE
+        + "stages: {tests: {argv: [a], proofs: [{curve: 'loss (.+)', at_least: 3, falls: 0.1,"
+        + " repeats: 0.1}]}}\n",
+        "stages.tests: a stage is run once; leave repeats out",
+    ),
     "stage with an unknown name": (
         BASE + "stages: {tests: {argv: ['{x}'], proofs: [{log: abc}]}}\n",
         "stages.tests: {x} is not known",
