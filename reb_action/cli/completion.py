@@ -7,10 +7,10 @@ from click.shell_completion import CompletionItem
 def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return the agents whose names begin so, or the last name of a list."""
+    """Return the agents whose names begin so; else the shell completes files."""
     from reb_action.agents.catalogue import AGENTS
 
-    return _complete(AGENTS, incomplete)
+    return _complete(AGENTS, incomplete) or [CompletionItem(incomplete, type="file")]
 
 
 def complete_repositories(

@@ -42,3 +42,10 @@ def test_program_answers_a_shell(shell):
         [REB], env=environ, capture_output=True, text=True, timeout=60, check=False
     )
     assert "codex" in done.stdout.replace("\n", " ").split(",")[-1].split()
+
+
+def test_path_of_an_agent_file_is_left_to_the_shell():
+    items = BashComplete(cli, {}, "reb", "_REB_COMPLETE").get_completions(
+        ["run", "--agent"], "./my"
+    )
+    assert [(item.type, item.value) for item in items] == [("file", "./my")]
