@@ -164,6 +164,19 @@ def test_no_run_of_a_workflow_has_an_expression(path):
 
 
 @pytest.mark.parametrize("path", [*ACTIONS, *WORKFLOWS, *EXAMPLES], ids=str)
+def test_no_expression_takes_the_other_value_for_an_empty_one(path):
+    """`b == '' && b || c` gives `c`, because an empty text is false."""
+    expressions = re.findall(r"\$\{\{(.*?)\}\}", path.read_text("utf-8"), re.DOTALL)
+    wrong = [
+        text
+        for text in expressions
+        for value in re.findall(r"&& *([a-z]+\.[\w.-]+) *\|\|", text)
+        if re.search(rf"\b{re.escape(value)} *== *''", text)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", [*ACTIONS, *WORKFLOWS, *EXAMPLES], ids=str)
 def test_ids_that_are_used_are_defined(path):
     text = path.read_text()
     document = read(path)

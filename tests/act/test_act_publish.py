@@ -48,10 +48,10 @@ EVENT = {
     }
 }
 BROKEN = (
-    "- C1 `replay` on `example/tiny` 1/1 → 0/1: `the entry point ended with exit code 1` · The"
-    " repository's own code fails whatever is installed, or insists on a device that the machine"
-    " does not have. · `NameError: name 'undefined' is not defined` · Only a change to the"
-    " repository fixes this. · [levels/C1.log]("
+    "- C1 `replay` on `example/tiny` 1/1 → 0/1: `the entry point ended with exit code 1` ·"
+    " Installed packages are of versions that do not work together. · `NameError: name 'undefined'"
+    " is not defined` · Pinning them to versions of the same time, such as numpy below 2, usually"
+    " fixes this. · [levels/C1.log]("
 )
 COMMENT = f"""\
 <!-- researchenvbench:v1 key=researchenvbench run=2 attempt=1 -->

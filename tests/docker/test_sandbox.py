@@ -312,7 +312,7 @@ def test_read_sees_no_device(container: Sandbox):
 
 @pytest.mark.docker
 def test_missing_image_is_explained(tmp_path: Path):
-    with pytest.raises(SandboxError, match=r"No such image: reb-none:1; build or pull it on"):
+    with pytest.raises(SandboxError, match=r"of reb-none:1: No such image; build or pull it on"):
         start_sandbox(replace(spec_for(Kind.DOCKER, tmp_path), image="reb-none:1"))
 
 

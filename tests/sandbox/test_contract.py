@@ -172,7 +172,7 @@ def test_halt_ends_and_names_what_was_left(sandbox: Sandbox):
 
 def test_nothing_runs_between_halt_and_resume(sandbox: Sandbox):
     sandbox.halt()
-    with pytest.raises(SandboxError, match="halted"):
+    with pytest.raises(SandboxError, match="was stopped"):
         shell(sandbox, "true")
     sandbox.resume(network=Network.OPEN)
     assert shell(sandbox, "echo again").stdout == b"again\n"
@@ -284,7 +284,7 @@ def test_read_follows_no_link_on_the_way(sandbox: Sandbox, made_by, fault):
 def test_read_of_a_sandbox_that_is_gone_is_no_fault_of_the_agent(container: Sandbox):
     container.remove()
     for path in (container.layout.report, f"{container.layout.runs}/f"):
-        with pytest.raises(SandboxError, match="is still there"):
+        with pytest.raises(SandboxError, match="sandbox still exists"):
             container.read(path, limit_bytes=1)
 
 

@@ -152,7 +152,7 @@ def test_doctor_asks_the_model(server: ModelServer, tmp_path: Path):
     ],
 )
 def test_doctor_sends_no_key_to_a_vendor_by_guess(model: str, agent: str | None):
-    with pytest.raises(UsageError, match=r"with --model-url$|names no model"):
+    with pytest.raises(UsageError, match=r"set --model-url to a URL that does$|--model is empty"):
         check_model(model, None, agent, {"REB_MODEL_KEY": "k"})
 
 
