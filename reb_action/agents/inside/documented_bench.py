@@ -127,7 +127,7 @@ def ended(
 
 
 def show(text: str, *, quiet: bool) -> None:
-    """Write to the agent's log at once, for whoever follows it."""
+    """Write a line to the log of the agent, and flush it: the log is shown live."""
     if not quiet:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
