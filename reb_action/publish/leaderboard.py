@@ -19,6 +19,7 @@ from reb_action.publish.content import RunResults
 from reb_action.publish.git_branch import Tip, push_commit
 from reb_action.results import board_site
 from reb_action.results import records as records_of
+from reb_action.results.editions import find_editions
 from reb_action.score.records import make_board
 
 ATTEMPTS: Final = 12
@@ -84,7 +85,7 @@ def read_base(board: Leaderboard, run: RunResults) -> Base | str | None:
     state = read_state(board)
     if state.tip is None:
         return None
-    editions = records_of.find_editions(make_run_records(run, now=0), run.plan)
+    editions = find_editions(make_run_records(run, now=0), run.plan)
     run_id = run.occasion.run.run_id
     others = [record for record in state.records if record.run.order.run_id != run_id]
     records = [record for record in others if record.edition in editions]

@@ -1,17 +1,12 @@
 """Makes records from the artifacts of a run, and reads and names the records of a board."""
 
-import dataclasses
-import hashlib
-import json
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
 from reb_action import documents
-from reb_action.corpus import manifests
-from reb_action.errors import RebError
 from reb_action.model.evidence import Evidence
 from reb_action.model.github import RunOrder
-from reb_action.model.manifest import SELF, Level, Manifest, Outcome, contestant_of
+from reb_action.model.manifest import Level, Outcome, contestant_of
 from reb_action.model.observation import ImportsObservation
 from reb_action.model.plan import Plan
 from reb_action.model.record import (
@@ -26,6 +21,7 @@ from reb_action.model.scoreboard import Scoreboard, TrialRow
 from reb_action.model.verdict import Scoring, Verdict
 from reb_action.render.html.site.names import safe_name
 from reb_action.results.collection import Collected
+from reb_action.results.editions import edition_of, find_manifest
 from reb_action.score.repositories import Repository, known_of, slug_of
 from reb_action.session import evidence, state
 from reb_action.session.layout import SessionLayout
@@ -33,12 +29,6 @@ from reb_action.session.layout import SessionLayout
 FOLDER: Final = "records"
 PAGES: Final = "trials"
 HISTORY: Final = "history.json"
-_DECIDING: Final = (
-    *("commit", "imports", "frameworks", "entrypoints", "not_applicable", "paper_only"),
-    *("assets", "files", "unobtainable"),
-)
-"""Keys of a manifest that decide an outcome; its domain and its oracle do not."""
-_OF_CHECKOUT: Final = ("commit", "imports")
 
 
 def make_records(
@@ -53,17 +43,6 @@ def make_records(
         else _make_absent(trial, result, repositories.get(trial, ""), run)
         for trial, result in collected.found.items()
     )
-
-
-def find_editions(records: tuple[Record, ...], plan: Plan) -> frozenset[Edition]:
-    """Return the editions of a run: those of its records, and of repositories that have none.
-
-    A run that ended early has no record of a repository whose trials it left out.
-    """
-    recorded = {slug_of(record.repository) for record in records}
-    absent = {one.repository for one in plan.trials if one.id.rsplit(".", 2)[0] not in recorded}
-    found = (manifest for name in absent if (manifest := _find(name)) is not None)
-    return frozenset({record.edition for record in records} | {edition_of(one) for one in found})
 
 
 def name_record(record: Record) -> str:
@@ -115,51 +94,6 @@ def migrate(
     )
 
 
-def digest_manifest(manifest: Manifest) -> str:
-    """Return the SHA-256 of all in a manifest that decides an outcome.
-
-    What the checkout decides does not count where the manifest follows it.
-    """
-    keys = [key for key in _DECIDING if not (_follows(manifest) and key in _OF_CHECKOUT)]
-    deciding = {key: _plain(getattr(manifest, key)) for key in keys}
-    return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
-
-
-def edition_of(manifest: Manifest) -> Edition:
-    """Return the edition of trials with this manifest that are judged by this reb.
-
-    All commits of a manifest that follows its checkout have one edition: they are to be compared.
-    """
-    digest = digest_manifest(manifest)
-    commit = SELF if _follows(manifest) else manifest.commit
-    return Edition(scoring=SCORING_VERSION, commit=commit, manifest=digest)
-
-
-def _follows(manifest: Manifest) -> bool:
-    return manifest.follows_checkout or manifest.commit == SELF
-
-
-def _plain(value: object) -> object:
-    """Return a part of a manifest as plain JSON, without defaults.
-
-    A key that a later release adds to entry points must not change the digest of manifests that
-    do not use it.
-    """
-    if isinstance(value, Mapping):
-        return {
-            str(key): _plain(item) for key, item in cast(Mapping[object, object], value).items()
-        }
-    if isinstance(value, tuple):
-        return [_plain(item) for item in cast(tuple[object, ...], value)]
-    if dataclasses.is_dataclass(value):
-        return {
-            field.name: _plain(getattr(value, field.name))
-            for field in dataclasses.fields(value)
-            if getattr(value, field.name) != field.default
-        }
-    return value
-
-
 def _make_record(
     layout: SessionLayout, verdict: Verdict, row: TrialRow, run: RecordedRun
 ) -> Record:
@@ -187,7 +121,7 @@ def _make_record(
 def _make_absent(trial: str, why: str, repository: str, run: RecordedRun) -> Record:
     """Return the record of a planned trial without a verdict."""
     slug, _, attempt = trial.rsplit(".", 2)
-    manifest = _find(repository)
+    manifest = find_manifest(repository)
     edition = Edition(scoring=SCORING_VERSION) if manifest is None else edition_of(manifest)
     known = Repository() if manifest is None else known_of((), (manifest,))[manifest.slug]
     return Record(
@@ -204,14 +138,6 @@ def _make_absent(trial: str, why: str, repository: str, run: RecordedRun) -> Rec
         inapplicable=_inapplicable(known),
         imports=known.imports,
     )
-
-
-def _find(repository: str) -> Manifest | None:
-    try:
-        return manifests.find(repository)
-    except RebError:
-        # A manifest file of the caller's repository, which is not checked out here.
-        return None
 
 
 def _place(record: Record) -> str:

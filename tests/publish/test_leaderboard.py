@@ -22,6 +22,7 @@ from reb_action.publish.git_branch import Remote
 from reb_action.publish.publish import write_base
 from reb_action.results import records as records_of
 from reb_action.results.early_stop import make_stop, write_stop
+from reb_action.results.editions import edition_of
 from reb_action.score.records import make_generations
 from tests.support import runs
 from tests.support.runs import environ, made
@@ -267,7 +268,7 @@ def use_corpus_manifests(api, run_id, names):
     for name in names:
         path = f"records/{name}/{run_id}.1.json"
         record = documents.decode(files[path], Record, kind="record", name=path)
-        edition = records_of.edition_of(manifests.find(record.repository))
+        edition = edition_of(manifests.find(record.repository))
         changed[path] = documents.encode(replace(record, edition=edition), kind="record")
     api.git.add_commit(BRANCH, changed)
 

@@ -15,7 +15,7 @@ from reb_action.cli.main import cli
 from reb_action.corpus import manifests
 from reb_action.errors import SourceError, UsageError
 from reb_action.model.manifest import SELF, Level
-from reb_action.results.records import edition_of
+from reb_action.results.editions import edition_of
 from reb_action.sandbox.protocol import Kind
 from reb_action.session import state
 from reb_action.session.layout import SessionLayout

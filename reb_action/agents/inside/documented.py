@@ -36,6 +36,7 @@ try:
     seen["cuda_available"] = bool(torch.cuda.is_available())
     seen["gpu_count"] = int(torch.cuda.device_count())
 except Exception:
+    # A torch that is absent or broken leaves its fields out of the report; the probes say why.
     pass
 print("\\n" + json.dumps(seen))
 """
